@@ -14,10 +14,9 @@ from lexirecall.formats.listing import load_lists
 from lexirecall.judgments import FloatArray
 from lexirecall.labels import judging
 from lexirecall.labels.forecasts import RunPairs, sample
-from lexirecall.labels.hindsight import signs_of
 from lexirecall.labels.judging import Candidate, effects_of, label_weights, to_judge
 from lexirecall.labels.pools import Labelling, LabelPool, pools_of
-from lexirecall.labels.rates import Rates, estimated_rates, stated_rate
+from lexirecall.labels.rates import Rates, stated_rate
 from lexirecall.manifest import Conventions, Policies
 from lexirecall.names import parse_names
 from lexirecall.preferences import LEXI_RECALL
@@ -104,7 +103,7 @@ def test_weights_agree_with_every_labelling(seed: int) -> None:
     assert np.corrcoef(wanted, [each.weight for each in made])[0, 1] > 0.75
 
 
-class Given:
+class Given(Rates):
     """Chances of one pool."""
 
     def __init__(self, chances: FloatArray) -> None:
@@ -121,11 +120,10 @@ def test_the_list_names_documents_with_runs_and_reasons() -> None:
     by_name = {each.document: each for each in made}
     assert by_name["z"].runs == (("splade", 4),)
     assert by_name["z"].reason == (
-        "only splade retrieves it, at 4; bm25 and dense miss it; relevant with chance 0.2; its label bears on 2 of 3 "
-        "pairs of runs"
+        "only splade retrieves it, at 4; bm25 and dense miss it; its label bears on 2 of 3 pairs of runs"
     )
     assert by_name["x"].runs == (("splade", 1), ("bm25", 3), ("dense", 3))
-    assert by_name["x"].reason.startswith("3 of 3 runs retrieve it, splade highest, at 1; relevant")
+    assert by_name["x"].reason.startswith("3 of 3 runs retrieve it, splade highest, at 1; its label")
     assert by_name["x"].weight < by_name["z"].weight  # all find it: only where matters
     assert listed(1) == made[:1]
 
@@ -170,18 +168,12 @@ def test_other_measures_have_a_list_too(measure: str) -> None:
     assert made[0].weight > 0
 
 
-def test_signs_are_those_of_the_judgments() -> None:
-    lists = load_lists(QRELS, RUNS)
-    signs = signs_of(list(pools_of(lists)), LEXI_RECALL, Labelling(tuple(RUNS), Conventions()), Policies(), PAIRS)
-    assert signs.tolist() == [[0, -1], [-1, -1], [-1, 0]]
-
-
 def test_where_everything_is_judged_there_is_nothing_to_judge() -> None:
     qrels = {"q": dict.fromkeys("ab", 1), "r": dict.fromkeys("abc", 0)}
     runs: Runs = {"one": {"q": ["a", "b"]}, "two": {"q": ["b"], "r": ["c"]}}
     lists = load_lists(qrels, runs)
     pools, labelling = list(pools_of(lists)), Labelling(("one", "two"), Conventions())
-    rates, pairs = estimated_rates(lists, Policies()), (np.array([0]), np.array([1]))
+    rates, pairs = stated_rate(0.1), (np.array([0]), np.array([1]))
     for measure in ("LexiRecall", "AP"):
         (sampled,) = sample(pools, rates, parse_names(measure), labelling, Policies(), num_samples=3, seed=1)
         assert to_judge(pools, rates, sampled, labelling, Policies(), 9, pairs=pairs, judgments=lists.judgments) == []

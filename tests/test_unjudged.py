@@ -29,7 +29,7 @@ from lexirecall.labels.wholeruns import compare_with_safe
 from lexirecall.measures import MEASURES
 from lexirecall.preferences import PREFERENCES
 from lexirecall.results import Unjudged
-from lexirecall.tables import FORMATS
+from lexirecall.tables import FORMATS, percent
 from pages import DOCS
 
 ITEMS = "abcde"
@@ -60,7 +60,7 @@ GOOD = {"qrels.txt": b"q 0 a 1\n", "one.run": b"q Q0 a 1 1 x\n", "two.run": b"q 
 
 @pytest.fixture(scope="module")
 def made() -> Unjudged:
-    return unjudged(QRELS, RUNS, samples=50)
+    return unjudged(QRELS, RUNS, rate=0.3, samples=50)
 
 
 def rows_of(result: Unjudged, kind: str) -> list[dict[str, Any]]:
@@ -126,7 +126,7 @@ def test_a_comparison_with_safe_decisions_is_otherwise_the_same() -> None:
     unknown = {row["measure"] for row in safe.rows() if row["safe"] is None}
     assert unknown == {"Rprec", "AP", "nDCG"}
     assert [row["safe"] for row in safe.rows() if row["measure"] == "LexiRecall"] == [
-        row["safe"] for row in rows_of(unjudged(QRELS, RUNS, "LexiRecall", samples=0), "pair")
+        row["safe"] for row in rows_of(unjudged(QRELS, RUNS, "LexiRecall"), "pair")
     ]
 
 
@@ -143,12 +143,16 @@ def test_the_safe_decisions_go_beside_a_comparison_of_the_same_runs(made: Unjudg
 
 
 def test_with_a_baseline_there_are_the_pairs_with_it_only() -> None:
-    pairs = rows_of(unjudged(QRELS, RUNS, "LexiRecall", baseline="dense", samples=20), "pair")
+    pairs = rows_of(unjudged(QRELS, RUNS, "LexiRecall", baseline="dense"), "pair")
     assert [(row["a"], row["b"]) for row in pairs] == [("bm25", "dense"), ("dense", "fused")]
 
 
 def test_every_row_has_its_kind_and_the_columns_of_its_kind(made: Unjudged) -> None:
-    results = [made, unjudged(QRELS, RUNS, samples=20, judge=5), unjudged(QRELS, RUNS, samples=20, judged_with=NEW)]
+    results = [
+        made,
+        unjudged(QRELS, RUNS, rate=0.3, samples=20, judge=5),
+        unjudged(QRELS, RUNS, rate=0.3, samples=20, judged_with=NEW),
+    ]
     seen = set()
     for row in (row for result in results for row in result.rows()):
         kind, *columns = row
@@ -184,6 +188,7 @@ def test_a_sentence_says_what_is_safe_and_what_survives() -> None:
         "documents that either run retrieves (medians)."
     )
     assert "new stays better than old in 100 %, and the difference stays significant in 100 %" in said[3]
+    assert said[3].startswith("LexiRecall: less than 0.01 of them are expected to be reversed; in 500")
     everything = {query: {**own, "x": 0, "y": 0} for query, own in qrels.items()}
     assert unjudged(everything, runs, rate=0.01).sentences() == [
         "Every document that 2 runs retrieve is judged: no label is missing."
@@ -205,7 +210,7 @@ def test_frames_hold_every_row(made: Unjudged) -> None:
 @pytest.mark.parametrize("form", ["csv", "tsv", "jsonl"])
 def test_a_list_that_is_filled_in_is_read_as_judgments(tmp_path: Path, form: str) -> None:
     texts = {"documents": {f"d{i}": f"the words, of {i}" for i in range(30)}}
-    text = unjudged(QRELS, RUNS, samples=20, judge=6, texts=texts).render(form)
+    text = unjudged(QRELS, RUNS, rate=0.3, samples=20, judge=6, texts=texts).render(form)
     path = tmp_path / f"judge.{form}"
     path.write_text(text)
     with pytest.raises(LexirecallError, match=rf"judge.{form}:[12]: the grade is missing or NaN"):
@@ -229,12 +234,12 @@ def test_a_list_that_is_filled_in_is_read_as_judgments(tmp_path: Path, form: str
         assert row["document_text"].startswith("the words, of ")
         assert row["doc_id"] not in QRELS[row["query_id"]]
     assert project(found, RUNS).found.positions.tolist() == project(expected, RUNS).found.positions.tolist()
-    [first, *_] = rows_of(unjudged(QRELS, RUNS, "LexiRecall", samples=20, judged_with=path), "hindsight")
+    [first, *_] = rows_of(unjudged(QRELS, RUNS, "LexiRecall", rate=0.3, samples=20, judged_with=path), "hindsight")
     assert (first["judged_since"], first["relevant"]) == (6, 3)
 
 
 def test_a_list_names_no_document_twice_and_no_judged_one() -> None:
-    rows = rows_of(unjudged(QRELS, RUNS, samples=20, judge=10**6), "judge")
+    rows = rows_of(unjudged(QRELS, RUNS, rate=0.3, samples=20, judge=10**6), "judge")
     named = [(row["query_id"], row["doc_id"]) for row in rows]
     missing = {(q, d) for run in RUNS.values() for q, ids in run.items() for d in ids if d not in QRELS[q]}
     assert len(named) == len(set(named))
@@ -243,9 +248,9 @@ def test_a_list_names_no_document_twice_and_no_judged_one() -> None:
 
 def test_where_everything_is_judged_there_is_nothing_to_list() -> None:
     qrels, runs = {"q": {"a": 1, "b": 0}}, {"one": {"q": ["a"]}, "two": {"q": ["b"]}}
-    result = unjudged(qrels, runs, judge=5)
+    result = unjudged(qrels, runs, rate=0.1, judge=5)
     assert result.render() == "Every document that a run retrieves is judged: there is nothing to judge."
-    assert result.render("csv") == "query_id,doc_id,grade,chance,weight,position,runs,reason"
+    assert result.render("csv") == "query_id,doc_id,grade,weight,position,runs,reason"
 
 
 # In hindsight
@@ -253,19 +258,17 @@ def test_where_everything_is_judged_there_is_nothing_to_list() -> None:
 
 def test_in_hindsight_no_safe_decision_is_reversed() -> None:
     qrels = {query: dict(own) for query, own in QRELS.items()}
-    result = unjudged(qrels, RUNS, ["LexiRecall", "R@5"], samples=50, judged_with=NEW)
-    for row in rows_of(result, "hindsight"):
-        assert row["safe_reversed"] == 0
-        assert row["decisions"] == sum(
-            each["decisions"] for each in rows_of(result, "reliability") if each["measure"] == row["measure"]
-        )
+    result = unjudged(qrels, RUNS, ["LexiRecall", "R@5"], rate=0.3, samples=50, judged_with=NEW)
+    assert [row["safe_reversed"] for row in rows_of(result, "hindsight")] == [0, 0]
     assert "unjudged documents were judged since" in str(result)
 
 
 def test_grades_that_changed_and_documents_elsewhere_are_told() -> None:
     query = next(iter(QRELS))
     changed = {query: {**NEW[query], "d0": 0, "nowhere": 1}}
-    notes = {note.kind: note.text for note in unjudged(QRELS, RUNS, "R@5", samples=5, judged_with=changed).notes}
+    notes = {
+        note.kind: note.text for note in unjudged(QRELS, RUNS, "R@5", rate=0.3, samples=5, judged_with=changed).notes
+    }
     assert notes["changed grade"].startswith(f"1 grade changed in the new judgments (d0 of query {query} from 1 to 0)")
     assert "no run retrieves" in notes["relevant elsewhere"]
 
@@ -273,17 +276,23 @@ def test_grades_that_changed_and_documents_elsewhere_are_told() -> None:
 # What is left out, and refused
 
 
-def test_where_the_chance_cannot_be_estimated_nothing_is_sampled_and_a_note_says_so() -> None:
-    qrels = {"q": {"a": 1, "b": 1}, "r": {"a": 1}}
-    runs = {"one": {"q": ["a", "x"], "r": ["a"]}, "two": {"q": ["b", "y", "a"], "r": ["x"]}}
-    result = unjudged(qrels, runs)
-    assert [note.count for note in result.notes if note.kind == "not estimated"] == [1]
-    assert {row["samples"] for row in rows_of(result, "pair")} == {0}
-    assert [row["safe"] for row in rows_of(result, "pair")] == [
-        row["safe"] for row in rows_of(unjudged(qrels, runs, rate=0.5), "pair")
-    ]
-    with pytest.raises(DataError, match="cannot be estimated"):
-        unjudged(qrels, runs, judge=3)
+def test_without_a_stated_chance_nothing_is_expected() -> None:
+    result, stated = unjudged(QRELS, RUNS), unjudged(QRELS, RUNS, rate=0.3)
+    assert {row["kind"] for row in result.rows()} == {"run", "bound", "pair", "query"}
+    sampled = ("reversals", "exact", "same_order", "stays", "turns", "arises")
+    for row, other in zip(rows_of(result, "pair"), rows_of(stated, "pair"), strict=True):
+        assert {**row, "samples": 500} == {**other, **dict.fromkeys(sampled)}
+    assert {row["chance"] for row in rows_of(result, "query")} == {None}
+    assert result.tables("pairs")["Pairs of runs"].header[-1] == "significant"
+    assert not re.search("expect|chance|likely|sampled|tau", str(result))
+    assert str(stated).splitlines()[1].startswith("Experimental: each unjudged document is taken to be relevant with")
+
+
+def test_how_many_labels_are_expected_is_a_matter_of_their_number() -> None:
+    [row] = rows_of(unjudged(QRELS, RUNS, "AP", rate=0.5, samples=1), "labels")
+    missing = {(q, d) for run in RUNS.values() for q, ids in run.items() for d in ids if d not in QRELS[q]}
+    assert (row["unjudged"], row["expected"]) == (len(missing), len(missing) / 2)
+    assert row["expected_low"] < row["expected"] < row["expected_high"]
 
 
 def test_a_query_that_may_become_relevant_is_told() -> None:
@@ -309,8 +318,9 @@ def test_a_query_that_may_become_relevant_is_told() -> None:
         ({"measures": "nope"}, "unknown measure"),
         ({"rate": 1.5}, "between 0 and 1"),
         ({"rate": float("nan")}, "between 0 and 1"),
-        ({"samples": -1}, "samples is -1"),
-        ({"samples": 0, "judge": 3}, "samples is 0"),
+        ({"samples": 0, "rate": 0.1}, "samples is 0"),
+        ({"samples": 9}, "samples needs the chance"),
+        ({"judged_with": QRELS}, "judged_with needs the chance"),
         ({"seed": -1}, "seed is -1"),
         ({"judge": 0}, "judge is 0"),
         ({"baseline": "none"}, "no run is called"),
@@ -344,7 +354,7 @@ def test_one_run_has_bounds_and_no_pairs() -> None:
 
 def test_new_judgments_that_judge_nothing_new_are_an_error() -> None:
     with pytest.raises(DataError, match="judges none of the"):
-        unjudged(QRELS, RUNS, "AP", samples=5, judged_with=QRELS)
+        unjudged(QRELS, RUNS, "AP", rate=0.3, samples=5, judged_with=QRELS)
 
 
 @pytest.mark.parametrize(
@@ -353,7 +363,7 @@ def test_new_judgments_that_judge_nothing_new_are_an_error() -> None:
         ("", "add --show pairs"),
         ("--show power", "add --show pairs"),
         ("--show pairs --over median", "leave --over and --by out"),
-        ("--show pairs --engine duckdb", "--safe needs whole lists"),
+        ("--show pairs --engine duckdb", "whole lists are needed to label unjudged documents"),
         ("--show pairs --ties best", "labels would change the order"),
         ("-f pref_eval", "--safe does not work with -f pref_eval"),
     ],
@@ -365,7 +375,9 @@ def test_safe_decisions_are_refused_where_there_are_none(command: Command, more:
 
 
 def test_the_same_seed_gives_the_same_result() -> None:
-    texts = [unjudged(QRELS, RUNS, samples=30, seed=seed).render("jsonl", view="queries") for seed in (1, 1, 2)]
+    texts = [
+        unjudged(QRELS, RUNS, rate=0.3, samples=30, seed=seed).render("jsonl", view="queries") for seed in (1, 1, 2)
+    ]
     assert texts[0] == texts[1] != texts[2]
 
 
@@ -379,7 +391,7 @@ def test_numbers_are_those_of_a_share_of_the_samples(made: Unjudged) -> None:
 
 def test_progress_ends_at_its_total(reported: Callable[..., list[Any]]) -> None:
     reports = reported(missing, wholeruns, forecasts)
-    unjudged(QRELS, RUNS, samples=5)
+    unjudged(QRELS, RUNS, rate=0.3, samples=5)
     totals, done = {}, {}
     for report in reports:
         if isinstance(report, tuple):
@@ -448,3 +460,52 @@ def test_a_significant_difference_stays_or_turns_round(
     assert [row["stays_best"] for row in rows_of(result, "order")] == [same, same]
     said = "turns round significantly in 100 %" in " ".join(result.sentences())
     assert said == bool(turns)
+
+
+def test_the_best_run_has_the_lowest_mean_where_lower_is_better() -> None:
+    qrels = {f"q{i}": {"a": 1, "b": 1} for i in range(4)}
+    runs = {name: {query: [*ids] for query in qrels} for name, ids in {"late": "xyab", "early": "abxy"}.items()}
+    (row,) = rows_of(unjudged(qrels, runs, "LastRel", rate=0, samples=3), "order")
+    assert (row["best"], row["stays_best"], row["tau"]) == ("early", 1, 1)
+
+
+def test_the_table_of_pairs_says_whether_what_is_significant_or_not_stays_so(made: Unjudged) -> None:
+    table = made.tables()["Pairs of runs"]
+    for row, cells in zip(rows_of(made, "pair"), table.rows, strict=True):
+        verdict = row["stays"] if cells[-4] == "yes" else None if row["arises"] is None else 1 - row["arises"]
+        assert cells[-1] == percent(verdict)
+
+
+def test_only_the_reasons_for_judging_are_texts_in_the_list() -> None:
+    for texts in (None, {"documents": {"d1": "one"}}):
+        table = unjudged(QRELS, RUNS, rate=0.3, samples=5, judge=3, texts=texts).tables("judge")["To judge next"]
+        assert [table.header[at] for at in table.texts] == ["reason"]
+
+
+def test_differences_that_become_significant_in_more_than_5_percent_are_counted(made: Unjudged) -> None:
+    text = " ".join(made.sentences())
+    for measure in ("LexiRecall", "R@100", "AP"):
+        arises = [row["arises"] for row in rows_of(made, "pair") if row["measure"] == measure]
+        assert None not in arises  # none is significant
+        assert f"{sum(share > 0.05 for share in arises)} of {len(arises)} differences become significant" in text
+    assert re.search(r"[1-9] of \d+ differences become", text)
+
+
+def test_the_table_of_queries_says_never_exactly_where_no_labels_reverse() -> None:
+    qrels = {"judged": {"a": 1, "b": 0, "c": 0}, "unjudged": {"a": 1}}
+    runs = {name: {key: [*ids] for key in qrels} for name, ids in {"one": "a", "two": "bc"}.items()}
+    result = unjudged(qrels, runs, "R@2", rate=0.5, samples=3)
+    table = result.tables("queries")["Decisions"]
+    says = {cells[0]: cells[table.header.index("flip")] == "never" for cells in table.rows}
+    assert says == {row["query"]: row["reversible"] is False for row in rows_of(result, "query")}
+    assert says == {"judged": True, "unjudged": False}
+
+
+def test_one_document_may_be_asked_for() -> None:
+    assert len(rows_of(unjudged(QRELS, RUNS, rate=0.3, samples=5, judge=1), "judge")) == 1
+
+
+def test_the_command_says_the_least_that_may_be_asked_for(command: Command) -> None:
+    done = command("unjudged", "qrels.txt", "one.run", "two.run", "--judge", "0")
+    assert done.code == 2
+    assert "'--judge': 0 is not in the range 1<=x" in done.err

@@ -7,7 +7,7 @@ with. Not here: what is done with them (missing).
 from dataclasses import dataclass, field
 from typing import Any
 
-from lexirecall.errors import UsageError
+from lexirecall.errors import UsageError, check_count
 from lexirecall.fields import option
 from lexirecall.formats.listing import check_listable
 from lexirecall.labels.rates import stated_rate
@@ -15,6 +15,7 @@ from lexirecall.manifest import Conventions, Sources
 
 VIEWS = ("summary", "runs", "pairs", "queries", "judge", "hindsight")
 """What a result can show."""
+DEFAULT_SAMPLES = 500
 MOST_SAMPLES = 10**5  # a share would not move, and all are kept
 
 
@@ -22,25 +23,27 @@ MOST_SAMPLES = 10**5  # a share would not move, and all are kept
 class Asking:
     """What is asked about unjudged documents.
 
-    >>> Asking(samples=-1)
+    >>> Asking(samples=9)
     Traceback (most recent call last):
-    lexirecall.errors.UsageError: samples is -1, but must be a whole number from 0 to 100000
+    lexirecall.errors.UsageError: samples needs the chance that an unjudged document is relevant
+      state one for all with --rate 0.02, or rate=0.02 in Python
     """
 
     rate: float | None = field(
         default=None,
         metadata=option(
-            "Chance that an unjudged document is relevant, from 0 to 1. [default: estimated from judged documents "
-            "around the same depth; a guess]",
+            "Experimental: say what to expect if every unjudged document is relevant with the chance P, from 0 to 1, "
+            "independently of the others.",
             "number",
             metavar="P",
         ),
     )
-    samples: int = field(
-        default=500,
+    samples: int | None = field(
+        default=None,
         metadata=option(
-            "How many labellings of the unjudged documents to draw; 0 draws none.",
+            "With --rate or --judge: how many labellings of the unjudged documents to draw. [default: 500]",
             "whole",
+            least=1,
             most=MOST_SAMPLES,
             metavar="N",
         ),
@@ -49,7 +52,8 @@ class Asking:
     judge: int | None = field(
         default=None,
         metadata=option(
-            "List the N unjudged documents whose labels would change most decisions, with an empty grade to fill in.",
+            "List the N unjudged documents whose labels would change most decisions, with an empty grade to fill in. "
+            "Without --rate, what was judged says which are likelier to be relevant.",
             "whole",
             least=1,
             metavar="N",
@@ -57,24 +61,25 @@ class Asking:
     )
     judged_with: Any = field(
         default=None,
-        metadata=option("Compare the forecasts with judgments that were made since.", "file", metavar="NEW_QRELS"),
+        metadata=option(
+            "With --rate: say what became of what was expected, by judgments that were made since.",
+            "file",
+            metavar="NEW_QRELS",
+        ),
     )
 
     def __post_init__(self) -> None:
-        limits = {"samples": (0, MOST_SAMPLES), "seed": (0, None), "judge": (1, None)}
-        for name, (least, most) in limits.items():
-            value = getattr(self, name)
-            if value is None and name == "judge":
-                continue
-            is_whole = isinstance(value, int) and not isinstance(value, bool)
-            if not is_whole or value < least or (most is not None and value > most):
-                span = f"of at least {least}" if most is None else f"from {least} to {most}"
-                raise UsageError(f"{name} is {value!r}, but must be a whole number {span}")
+        if self.samples is not None:
+            check_count("samples", self.samples, 1, MOST_SAMPLES)
+        check_count("seed", self.seed, 0)
+        if self.judge is not None:
+            check_count("judge", self.judge, 1)
         if self.rate is not None:
             stated_rate(self.rate)  # says what is wrong before anything is read
-        if self.samples == 0 and (self.judge is not None or self.judged_with is not None):
-            name = "judge" if self.judge is not None else "judged_with"
-            raise UsageError(f"{name} needs sampled labels, and samples is 0", remedy="leave samples out")
+        needing = [name for name in ("judged_with", "samples") if getattr(self, name) is not None]
+        if needing and self.rate is None and not (self.judge and self.judged_with is None):
+            problem = f"{needing[0]} needs the chance that an unjudged document is relevant"
+            raise UsageError(problem, remedy="state one for all with --rate 0.02, or rate=0.02 in Python")
 
 
 def check_view(view: str | None, *, judge: bool, judged_with: bool) -> None:
@@ -115,4 +120,4 @@ units, because a label is of a document
     if wrong := [what for what, is_given in refused.items() if is_given]:
         problem = f"unjudged documents cannot be labelled with {'; '.join(wrong)}"
         raise UsageError(problem, remedy="leave these out" if len(wrong) > 1 else "leave it out")
-    check_listable(conventions, sources)
+    check_listable(conventions, sources, "to label unjudged documents")

@@ -6,9 +6,10 @@ show (certificates), counting from files (samples).
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
+from numbers import Integral
 from typing import Any
 
-from lexirecall.errors import UsageError, counted
+from lexirecall.errors import UsageError, counted, is_several
 from lexirecall.fields import option, taken, takes
 from lexirecall.formats import Qrels
 from lexirecall.formats.naming import Run
@@ -91,11 +92,10 @@ def check_counts(counts: Iterable[tuple[str, object, int]]) -> None:
 
 
 def _is_count(value: object, least: int) -> bool:
-    is_whole = hasattr(value, "__index__") and not isinstance(value, bool)
-    return is_whole and least <= int(value) <= MOST_ITEMS  # type: ignore[call-overload]
+    return isinstance(value, Integral) and not isinstance(value, bool) and least <= int(value) <= MOST_ITEMS
 
 
-@takes(Certifying, Policies, *READING)
+@takes(Certifying, Policies, *READING, warns=True)
 def certify(
     qrels: Qrels | None = None,
     run: Run | None = None,
@@ -196,7 +196,7 @@ def _given_counts(corpus_size: Any, sampled: Any, given: dict[str, Any]) -> Revi
 def _several(value: Any) -> list[Any]:
     if value is None:
         return []
-    return [*value] if isinstance(value, Iterable) and not isinstance(value, (str, bytes)) else [value]
+    return [*value] if is_several(value) else [value]
 
 
 def _check_files(qrels: object, run: object, read: object, counts: dict[str, object]) -> None:

@@ -9,14 +9,17 @@ A file has lines `query depth`, or `run query depth`; a first line that names th
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from numbers import Integral
 from typing import Any
 
 from lexirecall.errors import FormatError, UsageError, shown
+from lexirecall.formats.columns import USUAL, spelling
+from lexirecall.formats.memory import numbers_from_mapping
 from lexirecall.formats.naming import single
 from lexirecall.formats.source import Source
 from lexirecall.formats.trec import lines
 from lexirecall.manifest import MOST_ITEMS
-from lexirecall.text import to_bytes, to_text
+from lexirecall.text import to_text
 
 _REMEDY = "write how many documents were read, as in 1200"
 
@@ -74,6 +77,8 @@ def load_depths(given: Any, name: str = "read") -> Depths:
         return Depths(name, _checked(given, name, "the depth"))
     is_by_run = any(isinstance(each, Mapping) for each in given.values())
     if is_by_run:
+        if len({*map(str, given)}) < len(given):
+            raise UsageError(f"{name}: two runs have the same name", remedy="rename one; names are text")
         return Depths(name, by_run={str(run): _by_query(own, name, f" of run {run!r}") for run, own in given.items()})
     return Depths(name, by_query=_by_query(given, name))
 
@@ -81,17 +86,21 @@ def load_depths(given: Any, name: str = "read") -> Depths:
 def _by_query(depths: Any, name: str, of_run: str = "") -> dict[bytes, int]:
     if not isinstance(depths, Mapping):
         raise UsageError(f"{name}: the depths{of_run} are {depths!r}", remedy="give {query: depth} for every run")
-    return {
-        to_bytes(query): _checked(depth, name, f"the depth of query {query!r}{of_run}")
-        for query, depth in depths.items()
-    }
+    return numbers_from_mapping(
+        depths, name, lambda query, depth: _checked(depth, name, f"the depth of query {query!r}{of_run}")
+    )
 
 
 def _checked(depth: Any, name: str, what: str) -> int:
-    is_whole = hasattr(depth, "__index__") and not isinstance(depth, bool)
-    if not (is_whole and 0 <= int(depth) <= MOST_ITEMS):
+    if not isinstance(depth, Integral) or isinstance(depth, bool) or not 0 <= int(depth) <= MOST_ITEMS:
         raise UsageError(f"{name}: {what} is {depth!r}, but must be a whole number, 0 or more")
     return int(depth)
+
+
+def _is_header(fields: list[bytes]) -> bool:
+    """Tell the names of columns from a first row whose depth is misspelt, which must not be skipped."""
+    names = [spelling(to_text(each)) for each in fields]
+    return len(fields) in (2, 3) and names[-2] in {"query", *USUAL["request"]} and not any(map(str.isdigit, names[-1]))
 
 
 def _from_lines(source: Source) -> Depths:
@@ -100,14 +109,14 @@ def _from_lines(source: Source) -> Depths:
     size = 0
     for number, fields in lines(source):
         *ids, text = fields
-        if number == 1 and not text.isdigit() and len(fields) in (2, 3) and not text.strip(b"-.").isdigit():
+        if number == 1 and _is_header(fields):
             size = len(fields)
-            continue  # the names of the columns
+            continue
         size = size or len(fields)
         if len(fields) not in (2, 3) or len(fields) != size:
             problem = f"a line has 2 fields (query depth) or 3 (run query depth), found {len(fields)}"
             raise FormatError(source.name, number, f"{problem}: {shown(b' '.join(fields))}", remedy=_REMEDY)
-        if not (text.isdigit() and int(text[:20]) <= MOST_ITEMS):
+        if not (text.isdigit() and len(text) <= 20 and int(text) <= MOST_ITEMS):
             raise FormatError(source.name, number, f"the depth is not a whole number: {shown(text)}", remedy=_REMEDY)
         own = by_query if size == 2 else by_run.setdefault(to_text(ids[0]), {})
         if own.setdefault(ids[-1], int(text)) != int(text):

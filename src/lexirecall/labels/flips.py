@@ -49,7 +49,7 @@ class Ground:
     pool: LabelPool
     level: float
     bottom: float
-    """Where the items are that a run does not retrieve: n or infinity; nan if the measure has no value then."""
+    """Where the items are that a run does not retrieve: n or infinity."""
     cutoff: float
     """Infinite if there is none."""
 
@@ -212,8 +212,6 @@ def _signs(
 
 
 def _ground(pool: LabelPool, row: Evaluable, policies: Policies, labelling: Labelling) -> Ground:
-    bottom = np.nan if row.corpus == "if missing" else np.inf
-    if labelling.corpus_size is not None:
-        bottom = float(labelling.corpus_size[pool.request])
+    bottom = np.inf if labelling.corpus_size is None else float(labelling.corpus_size[pool.request])
     cutoff = row.cutoff_in(bottom)  # a share of the corpus may be no document at all
     return Ground(pool, row.level(policies.level), bottom, np.inf if cutoff is None else float(cutoff))

@@ -10,13 +10,15 @@ sqrt(p (1 - p)/B).
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from lexirecall.equality import ComparedByFields
 from lexirecall.judgments import SMALLEST_GRADE, BoolArray, FloatArray, IntArray
 from lexirecall.labels.pools import Labelling, LabelPool
+from lexirecall.labels.rates import Rates
 from lexirecall.labels.reversals import recall_reversals
 from lexirecall.manifest import Policies
 from lexirecall.measures import Measure, R
@@ -28,6 +30,7 @@ from lexirecall.preferences.pairs import SignArray
 from lexirecall.progress import Progress
 from lexirecall.statistics.corrections import correct
 from lexirecall.statistics.differences import Differences
+from lexirecall.statistics.flips import slices
 from lexirecall.statistics.kendall import kendall_tau
 from lexirecall.verbs.compared import MeasureComparison
 from lexirecall.verbs.evaluate import Valued
@@ -40,14 +43,8 @@ RunPairs = tuple[IntArray, IntArray]
 """Both systems of each pair."""
 
 
-class Chances(Protocol):
-    """What says how likely unjudged items are relevant."""
-
-    def chances(self, pool: LabelPool) -> FloatArray:
-        """Return the chance of each item of a pool, [I]; those of judged items are not looked at."""
-
-
-class PairForecast(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)
+class PairForecast(ComparedByFields):
     """What becomes of the P pairs of runs under one measure."""
 
     reversals: FloatArray
@@ -62,7 +59,8 @@ class PairForecast(NamedTuple):
     """The share in which the other one is significantly better, [P]; either of them, if none is better now."""
 
 
-class OrderForecast(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)
+class OrderForecast(ComparedByFields):
     """What becomes of the order of S runs by their means, or by their win rates."""
 
     now: FloatArray
@@ -87,17 +85,6 @@ def standard_error(share: float, num_samples: int) -> float:
     return float(np.sqrt(share * (1 - share) / num_samples))
 
 
-def drawn(pool: LabelPool, chances: FloatArray, num_samples: int, seed: int) -> BoolArray:
-    """Draw labels of a pool, [B, I]; those of a request depend on nothing but the seed and its own items.
-
-    >>> pool = LabelPool(0, (b"x", b"a"), np.array([[1, 2]]), np.array([np.nan, 1]), *np.zeros((3, 0)))
-    >>> drawn(pool, np.array([1.0, 1.0]), 2, seed=0).tolist()  # `a` is judged: it has no label to draw
-    [[True, False], [True, False]]
-    """
-    draws = np.random.default_rng([seed, pool.request]).random((num_samples, len(pool.items)), np.float32)
-    return np.asarray((draws < chances) & pool.is_unjudged)
-
-
 def grade_of(row: Evaluable, level: float) -> float:
     """Return the grade of new labels for a measure: its own level, or that of all if it uses the grades themselves."""
     own = row.level(level)
@@ -115,24 +102,20 @@ class Sampled:
     """The mean of each run under each labelling, [S, B], more being better; of a preference, its win rate."""
 
     @property
-    def is_signs(self) -> bool:
-        """Whether the preferences are signs."""
-        return not self.contrasts[0].is_sized
-
-    @property
     def num_samples(self) -> int:
         """B."""
         return int(self.means.shape[1])
 
-    def between(self, a: IntArray, b: IntArray) -> tuple[npt.NDArray[Any], BoolArray]:
-        """Compare systems a with systems b: their preferences, and where there are any, [P, B, Q]."""
-        values = np.stack([each.between(a, b) for each in self.contrasts], axis=-1)
-        return values, np.stack([each.counted(a, b) for each in self.contrasts], axis=-1)
+    def between(self, a: IntArray, b: IntArray) -> tuple[npt.NDArray[Any], BoolArray, BoolArray]:
+        """Compare systems a with systems b: preferences, where there are any, and where they have a size, [P, B, Q]."""
+        made = [(each.between(a, b), each.counted(a, b), each.measured(a, b)) for each in self.contrasts]
+        values, counted, measured = (np.stack(each, axis=-1) for each in zip(*made, strict=True))
+        return values, counted, measured
 
 
 def sample(
     pools: Sequence[LabelPool],
-    rates: Chances,
+    rates: Rates,
     rows: Sequence[Evaluable],
     labelling: Labelling,
     policies: Policies,
@@ -149,7 +132,7 @@ def sample(
     sums, counts = np.zeros((2, len(rows), len(labelling.systems), num_samples))
     with Progress("sampling labels", len(pools), shown=show_progress) as progress:
         for pool in pools:
-            labels = drawn(pool, rates.chances(pool), num_samples, seed)
+            labels = rates.draw(pool, num_samples, seed)
             for grade, columns in by_grade.items():
                 made = _compared(replace(labelling, grade=grade), pool, labels, [rows[c] for c in columns], policies)
                 for c, (own, values) in zip(columns, made, strict=True):
@@ -181,11 +164,10 @@ def forecast_pairs(
     num_pairs, num_samples = len(now.a), sampled.num_samples
     reversals = np.full(signs.shape, np.nan)
     orders, pvalues = np.zeros((num_pairs, num_samples)), np.full((num_pairs, num_samples), np.nan)
-    size = max(1, _DIFFERENCES // max(1, num_samples * signs.shape[1]))
-    for pairs in (slice(start, start + size) for start in range(0, num_pairs, size)):
-        values, counted = sampled.between(now.a[pairs], now.b[pairs])
-        reversals[pairs] = (np.sign(values) == -signs[pairs, None]).mean(axis=1)
-        orders[pairs], pvalues[pairs] = _tested(values, counted, testing, is_signs=sampled.is_signs)
+    for pairs in slices(num_pairs, num_samples * signs.shape[1], _DIFFERENCES):
+        drawn_pairs = sampled.between(now.a[pairs], now.b[pairs])
+        reversals[pairs] = (np.sign(drawn_pairs[0]) == -signs[pairs, None]).mean(axis=1)
+        orders[pairs], pvalues[pairs] = _tested(*drawn_pairs, testing, sampled.contrasts[0])
     reversals[signs == 0] = np.nan
     better = np.sign(np.nan_to_num(now.tested))[:, None]
     corrected = np.array([correct(each, testing.correction) for each in pvalues.T]).T
@@ -200,21 +182,21 @@ def forecast_pairs(
 
 
 def _tested(
-    values: npt.NDArray[Any], counted: BoolArray, testing: Testing, *, is_signs: bool
+    values: npt.NDArray[Any], counted: BoolArray, measured: BoolArray, testing: Testing, of: Contrasts
 ) -> tuple[FloatArray, FloatArray]:
     """Return which of two is better, and the p of each pair by itself, under each labelling, [P, B] of [P, B, Q]."""
     shape, num_requests = values.shape[:2], values.shape[2]
     flat = values.reshape(-1, num_requests).astype(float)
+    where = counted.reshape(-1, num_requests), measured.reshape(-1, num_requests)
     every = np.arange(len(flat))
-    differences = Differences(every, every, flat, counted.reshape(-1, num_requests), is_signs)
+    differences = Differences.compared_in(every, every, flat, *where, is_signs=not of.is_sized, is_steady=of.is_steady)
     test = run_test(testing, differences)
-    by_wins = testing.of_pair(differences) == "sign"
-    better = np.sign(differences.wins - differences.losses if by_wins else np.nan_to_num(differences.means))
+    better = np.sign(np.where(test.by_signs, differences.wins - differences.losses, np.nan_to_num(differences.means)))
     return better.reshape(shape), test.pvalues.reshape(shape)
 
 
 def exact_reversals(
-    pools: Sequence[LabelPool], rates: Chances, row: Evaluable, policies: Policies, pairs: RunPairs, signs: SignArray
+    pools: Sequence[LabelPool], rates: Rates, row: Evaluable, policies: Policies, pairs: RunPairs, signs: SignArray
 ) -> FloatArray | None:
     """Return the chance that each decision is reversed, [P, Q], nan where there is none; None if it must be sampled."""
     if not (isinstance(row, Measure) and row.name == R.name) or isinstance(row.settings["cutoff"], Share):

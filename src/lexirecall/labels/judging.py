@@ -24,13 +24,15 @@ import numpy as np
 
 from lexirecall.errors import counted
 from lexirecall.judgments import BoolArray, FloatArray, IntArray, Judgments
-from lexirecall.labels.forecasts import Chances, RunPairs, Sampled, grade_of
+from lexirecall.labels.forecasts import RunPairs, Sampled, grade_of
 from lexirecall.labels.pools import Labelling, LabelPool
+from lexirecall.labels.rates import Rates
 from lexirecall.manifest import Policies
 from lexirecall.measures import Measure
 from lexirecall.names import Evaluable
 from lexirecall.preferences import LEXI_RECALL
 from lexirecall.progress import Progress
+from lexirecall.statistics.flips import slices
 from lexirecall.text import to_text
 
 _OF_PLACE = 1e-3  # how much the position counts beside the number of items found
@@ -42,8 +44,6 @@ class Candidate(NamedTuple):
 
     query: str
     document: str
-    chance: float
-    """That it is relevant."""
     weight: float
     """By how much its label is expected to move the chance of who is better, added up over the pairs."""
     runs: tuple[tuple[str, int], ...]
@@ -53,7 +53,7 @@ class Candidate(NamedTuple):
 
 def to_judge(
     pools: Sequence[LabelPool],
-    rates: Chances,
+    rates: Rates,
     sampled: Sampled,
     labelling: Labelling,
     policies: Policies,
@@ -76,7 +76,7 @@ def to_judge(
     items, chances, weights, bearing = (np.concatenate(each) for each in zip(*made, strict=True))
     order = np.lexsort((-chances, -weights))[:num]
     return [
-        _candidate(pools[requests[at]], int(items[at]), float(chances[at]), float(weights[at]), int(bearing[at]),
+        _candidate(pools[requests[at]], int(items[at]), float(weights[at]), int(bearing[at]),
                    len(pairs[0]), labelling.systems, judgments)
         for at in order.tolist()
     ]  # fmt: skip
@@ -95,7 +95,7 @@ class _Weighed(NamedTuple):
 
 def _weighed(
     pool: LabelPool,
-    rates: Chances,
+    rates: Rates,
     sampled: Sampled,
     labelling: Labelling,
     policies: Policies,
@@ -126,7 +126,7 @@ def label_weights(effects: FloatArray, chances: FloatArray, shares: FloatArray, 
     spread = chances * (1 - chances)
     densities = np.exp(-(ndtri(shares) ** 2) / 2) / np.sqrt(2 * np.pi)
     weights = np.zeros(len(chances))
-    for these in _portions(len(shares), len(chances)):
+    for these in slices(len(shares), len(chances), _AT_A_TIME):
         differences = np.abs(_differences(effects, pairs, these))
         deviations = np.sqrt(differences**2 @ spread)
         weights += (densities[these] / np.where(deviations > 0, deviations, np.inf)) @ differences
@@ -135,17 +135,12 @@ def label_weights(effects: FloatArray, chances: FloatArray, shares: FloatArray, 
 
 def _bearing(effects: FloatArray, pairs: RunPairs) -> IntArray:
     """Count the pairs for which each label does not do the same, [I]."""
-    parts = _portions(len(pairs[0]), effects.shape[1])
+    parts = slices(len(pairs[0]), effects.shape[1], _AT_A_TIME)
     return sum(((_differences(effects, pairs, these) != 0).sum(axis=0) for these in parts), start=np.zeros(1, int))
 
 
 def _differences(effects: FloatArray, pairs: RunPairs, these: slice) -> FloatArray:
     return np.asarray(effects[pairs[0][these]] - effects[pairs[1][these]])
-
-
-def _portions(num_pairs: int, num_items: int) -> Iterator[slice]:
-    size = max(1, _AT_A_TIME // max(1, num_items))
-    return (slice(start, start + size) for start in range(0, num_pairs, size))
 
 
 def effects_of(pool: LabelPool, row: Evaluable, labelling: Labelling, policies: Policies) -> FloatArray:
@@ -183,7 +178,6 @@ def _one_by_one(items: IntArray, num_items: int) -> Iterator[BoolArray]:
 def _candidate(
     pool: LabelPool,
     item: int,
-    chance: float,
     weight: float,
     bearing: int,
     num_pairs: int,
@@ -193,11 +187,10 @@ def _candidate(
     places = pool.places[:, item]
     retrieving = sorted((int(places[s]), s) for s in np.flatnonzero(places).tolist())
     runs = tuple((names[s], place) for place, s in retrieving)
-    said = f"relevant with chance {chance:.2g}; its label bears on {bearing:,} of {counted(num_pairs, 'pair')} of runs"
+    said = f"its label bears on {bearing:,} of {counted(num_pairs, 'pair')} of runs"
     return Candidate(
         judgments.requests[pool.request],
         to_text(pool.items[item]),
-        chance,
         weight,
         runs,
         f"{_retrieved_by(runs, names)}; {said}",

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from lexirecall.errors import DataError, UsageError, counted, listed, plain
+from lexirecall.errors import UsageError, counted, listed, plain
 from lexirecall.fields import taken, takes
 from lexirecall.formats import Qrels, Runs, load_judgments
 from lexirecall.judgments import FloatArray, Judgments
-from lexirecall.labels.asking import Asking
+from lexirecall.labels.asking import DEFAULT_SAMPLES, Asking
 from lexirecall.labels.bounds import bounds_of, check_bounded
 from lexirecall.labels.forecasts import (
     RunPairs,
@@ -24,11 +24,11 @@ from lexirecall.labels.forecasts import (
     forecast_pairs,
     sample,
 )
-from lexirecall.labels.hindsight import Hindsight, in_hindsight
+from lexirecall.labels.hindsight import Decided, Hindsight, in_hindsight
 from lexirecall.labels.judging import Candidate, to_judge
 from lexirecall.labels.missingresult import PairLabels, RunBound, RunLabels, Unjudged
 from lexirecall.labels.missingtables import DEPTHS
-from lexirecall.labels.rates import Rates, estimated_rates, stated_rate
+from lexirecall.labels.rates import Rates, StatedRate, estimated_rates, stated_rate
 from lexirecall.labels.wholeruns import WholeRuns, decisions_of, read_whole
 from lexirecall.manifest import READING, Note, Policies
 from lexirecall.measures import Measure
@@ -52,7 +52,7 @@ DEFAULT_MEASURES = ("LexiRecall", "R@100", "AP")
 """One that is decided by everything relevant, one that looks at the top, and one that weighs both."""
 
 
-@takes(Asking, Policies, *READING)
+@takes(Asking, Policies, *READING, warns=True)
 def unjudged(
     qrels: Qrels | Positions,
     runs: Runs | None = None,
@@ -65,11 +65,13 @@ def unjudged(
     """Say how much a result depends on documents that nobody has judged.
 
     For each run: how much of it is judged, and the least and the most that labels can make of each measure. For each
-    pair of runs: on how many queries one is better, how many of these decisions no label can reverse, how few labels
-    reverse the others, and, if unjudged documents are relevant with a chance of `rate`, how likely that is and whether
-    the order of the two and the significance of their difference survive. Without a `rate` it is estimated from the
-    judged documents: a guess. `samples` labellings are drawn, from `seed`. `judge` is how many
-    documents to judge next are listed. `judged_with` are judgments that were made since, to compare forecasts with.
+    pair of runs: on how many queries one is better, how many of these decisions no label can reverse, and how few
+    labels reverse the others. All of that is exact. Experimental: if each unjudged document is
+    relevant with a stated chance of `rate`, it says how many are expected to be, how likely decisions are reversed, and
+    whether the order of two runs and the significance of their difference survive. For that `samples` labellings are
+    drawn, from `seed`. `judge` is how many documents to judge next are listed; without `rate`, the judged ones say
+    which are likelier to be relevant. `judged_with` are judgments that were
+    made since, to compare that with.
     `baseline` names the run, or the runs, that all others are compared with. The other arguments are those of
     `evaluate`.
 
@@ -112,10 +114,11 @@ class _Inquiry:
         asking, positions = self.asking, self.read.positions
         scores = evaluate(positions, measures=self.rows, **asdict(self.policies))
         comparison = self._compared(scores)
-        rates, unestimated = (None, []) if comparison is None or not asking.samples else self._rates()
+        known = () if comparison is None else tuple(self.decided(comparison))
+        rates = None if asking.rate is None else stated_rate(asking.rate)
         sampled = [] if rates is None else self.sampled(rates, scores.measures)
-        to_judge = self.to_judge(rates, sampled)
-        hindsight = () if rates is None else tuple(self.in_hindsight(rates, scores.measures))
+        to_judge = self.to_judge(scores.measures)
+        hindsight = () if rates is None or self.new is None else tuple(self.in_hindsight(rates, known, self.new))
         if texts is not None:
             listed_ids = [each.query for each in to_judge or ()], [each.document for each in to_judge or ()]
             texts = texts.wanted(*listed_ids, judgments=self.read.lists.judgments)
@@ -124,15 +127,15 @@ class _Inquiry:
             queries=positions.requests,
             labels=tuple(_labels(self.read)),
             bounds=tuple(self.bounds(scores)),
-            pairs=() if comparison is None else tuple(self.pairs(comparison, rates, sampled)),
+            pairs=tuple(self.pairs(comparison, known, rates, sampled)) if comparison is not None else (),
             to_judge=to_judge,
             hindsight=hindsight,
-            rate="" if rates is None else rates.describe(),
-            num_samples=0 if rates is None else asking.samples,
+            num_unjudged=sum(int(pool.is_unjudged.sum()) for pool in self.read.pools),
+            rate=asking.rate,
+            num_samples=0 if rates is None else self.num_samples,
             alpha=TESTING.alpha,
             notes=(
                 *scores.notes,
-                *unestimated,
                 *_on_empty(self.read, self.policies),
                 *_on_new(hindsight),
                 *(() if texts is None else texts.notes),
@@ -145,9 +148,8 @@ class _Inquiry:
         """Return what is concluded now; None if there is one run only."""
         if len(scores.runs) > 1:
             return compare_scores(self.read.positions, scores, TESTING, self.policies, references=self.references)
-        if self.asking.judge is not None or self.asking.judged_with is not None:
-            name = "judge" if self.asking.judge is not None else "judged_with"
-            problem = f"{name} is given, but there is only one run, and no decision that a label could change"
+        if given := [name for name in ("judge", "rate") if getattr(self.asking, name) is not None]:
+            problem = f"{given[0]} is given, but there is only one run, and no decision that a label could change"
             raise UsageError(problem, remedy="give two or more runs")
         return None
 
@@ -156,17 +158,16 @@ class _Inquiry:
         """Both runs of each pair."""
         return pairs_of(len(self.read.positions.systems), self.references)
 
-    def _rates(self) -> tuple[Rates | None, list[Note]]:
-        """Return the stated chances, or estimate them; None and the reason if that fails, and nothing needs them."""
-        if self.asking.rate is not None:
-            return stated_rate(self.asking.rate), []
-        try:
-            return estimated_rates(self.read.lists, self.policies), []
-        except DataError as error:
-            if self.asking.judge is not None or self.asking.judged_with is not None:
-                raise
-            text = f"{error.problem}: no labels are sampled (state the chance with --rate, such as --rate 0.02)"
-            return None, [Note("not estimated", text, 1)]
+    @property
+    def num_samples(self) -> int:
+        """How many labellings are compared."""
+        return DEFAULT_SAMPLES if self.asking.samples is None else self.asking.samples
+
+    def decided(self, comparison: Comparison) -> Iterator[Decided]:
+        """Give what is concluded, and decided query by query, under each measure."""
+        rows = [each.measure for each in comparison.measures]
+        known = decisions_of(self.read, rows, self.policies, self.run_pairs, show_progress=self.show_progress)
+        return zip(comparison.measures, known, strict=True)
 
     def bounds(self, scores: Scores) -> Iterator[RunBound]:
         """Give the bounds of the mean of each measure: those of queries are reached together."""
@@ -188,15 +189,15 @@ class _Inquiry:
         """Draw labels, and compare the runs under each measure."""
         return sample(
             self.read.pools, rates, rows, self.read.labelling, self.policies,
-            num_samples=self.asking.samples, seed=self.asking.seed, show_progress=self.show_progress,
+            num_samples=self.num_samples, seed=self.asking.seed, show_progress=self.show_progress,
         )  # fmt: skip
 
-    def pairs(self, comparison: Comparison, rates: Rates | None, sampled: Sequence[Sampled]) -> Iterator[PairLabels]:
+    def pairs(
+        self, comparison: Comparison, known: Sequence[Decided], rates: StatedRate | None, sampled: Sequence[Sampled]
+    ) -> Iterator[PairLabels]:
         """Give what becomes of the pairs of runs under each measure."""
         pools, pairs = self.read.pools, self.run_pairs
-        rows = [each.measure for each in comparison.measures]
-        known = decisions_of(self.read, rows, self.policies, pairs, show_progress=self.show_progress)
-        for c, (now, own) in enumerate(zip(comparison.measures, known, strict=True)):
+        for c, (now, own) in enumerate(known):
             forecast, order = None, None
             if rates is not None:
                 exact = exact_reversals(pools, rates, now.measure, self.policies, pairs, own.signs)
@@ -205,11 +206,13 @@ class _Inquiry:
                 order = None if np.isnan(means).all() else forecast_order(sampled[c], means)
             yield PairLabels(now, own, forecast, order)
 
-    def to_judge(self, rates: Rates | None, sampled: Sequence[Sampled]) -> tuple[Candidate, ...] | None:
+    def to_judge(self, rows: Sequence[Evaluable]) -> tuple[Candidate, ...] | None:
         """Return what to judge next, by the decisions of the first measure; None if that is not asked."""
-        if self.asking.judge is None or rates is None:
+        if self.asking.judge is None:
             return None
-        read = self.read
+        read, rate = self.read, self.asking.rate
+        rates = estimated_rates(read.lists, self.policies.level) if rate is None else stated_rate(rate)
+        sampled = self.sampled(rates, rows[:1])
         return tuple(
             to_judge(
                 read.pools, rates, sampled[0], read.labelling, self.policies, self.asking.judge,
@@ -217,24 +220,20 @@ class _Inquiry:
             )
         )  # fmt: skip
 
-    def in_hindsight(self, rates: Rates, rows: Sequence[Evaluable]) -> Iterator[Hindsight]:
-        """Give what became of the forecasts for each measure, if judgments were made since."""
-        if self.new is None:
-            return
+    def in_hindsight(self, rates: StatedRate, known: Sequence[Decided], new: Judgments) -> Iterator[Hindsight]:
+        """Give what became of the forecasts for each measure under judgments that were made since."""
         read = self.read
-        for row in rows:
-            yield in_hindsight(
-                read.pools, rates, row, read.labelling, self.policies, judgments=read.lists.judgments, new=self.new,
-                pairs=self.run_pairs, samples=self.asking.samples, seed=self.asking.seed,
-                show_progress=self.show_progress,
-            )  # fmt: skip
+        return in_hindsight(
+            read.pools, rates, known, read.labelling, self.policies, TESTING, judgments=read.lists.judgments, new=new,
+            samples=self.num_samples, seed=self.asking.seed, show_progress=self.show_progress,
+        )  # fmt: skip
 
 
 def _means(values: FloatArray, rows: Sequence[Measure]) -> FloatArray:
     """Return the means over requests, [S, Q, C] to [S, C]; infinite if a value is, and nan if there is none."""
     is_defined, is_infinite = ~np.isnan(values), np.isinf(values)
     sums = ExactSums.of(np.where(is_defined & ~is_infinite, values, 0.0).transpose(1, 0, 2))
-    means = means_of(sums, is_defined.sum(axis=1), rows)
+    means = means_of(sums.rounded(), is_defined.sum(axis=1), rows)
     return np.asarray(means + np.where(is_infinite, values, 0.0).sum(axis=1))
 
 
@@ -275,6 +274,6 @@ def _on_empty(read: WholeRuns, policies: Policies) -> Iterator[Note]:
         names = listed((read.positions.requests[pool.request] for pool in empty), NAMED)
         text = (
             f"{counted(len(empty), 'query')} without a relevant document, but with unjudged ones ({names}): left out "
-            "of bounds and decisions; a sampled label that is relevant makes one count"
+            "of bounds and decisions; a label that is relevant makes one count"
         )
         yield Note("may become relevant", text, len(empty))

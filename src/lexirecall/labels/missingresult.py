@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from lexirecall.equality import ComparedByFields
 from lexirecall.errors import UsageError, choice, counted
 from lexirecall.judgments import FloatArray, IntArray
 from lexirecall.labels.asking import VIEWS, check_view
@@ -29,12 +30,12 @@ from lexirecall.verbs.comparison import Comparison
 from lexirecall.verbs.conversion import ColumnValues, Convertible, columns_of
 
 KINDS = {
-    "summary": ("run", "bound", "pair", "order"),
+    "summary": ("run", "bound", "labels", "pair", "order"),
     "runs": ("run", "bound"),
     "pairs": ("pair", "order"),
     "queries": ("query",),
     "judge": ("judge",),
-    "hindsight": ("hindsight", "reliability"),
+    "hindsight": ("hindsight",),
 }
 """The kinds of rows that each view has."""
 
@@ -62,14 +63,14 @@ class RunBound(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class PairLabels:
+class PairLabels(ComparedByFields):
     """The P pairs of runs under one measure, on Q queries."""
 
     compared: MeasureComparison
     """What is concluded now."""
     known: KnownDecisions
     forecast: PairForecast | None
-    """None without samples."""
+    """None without chances."""
     order: OrderForecast | None
 
     @property
@@ -99,8 +100,8 @@ class PairLabels:
 
     def median_flip(self, pair: int | slice) -> tuple[float, float]:
         """Return the median flip number of some decisions, and that of the unjudged documents; nan if not known."""
-        signs, numbers, unjudged = self.known
-        is_decided = signs[pair] != 0
+        numbers, unjudged = self.known.numbers, self.known.unjudged
+        is_decided = self.known.signs[pair] != 0
         if not is_decided.any():
             return np.nan, np.nan
         flip = np.nan if numbers is None else float(np.median(numbers[pair][is_decided]))
@@ -131,8 +132,10 @@ class Unjudged(DisplayedResult, Convertible):
     """What to judge next; None if that was not asked for."""
     hindsight: tuple[Hindsight, ...]
     """For each measure, how the forecasts compare with judgments made since, if there are any."""
-    rate: str
-    """Where the chances come from, in a sentence; empty without samples."""
+    num_unjudged: int
+    """How many documents that any run retrieves nobody has judged, query by query."""
+    rate: float | None
+    """The chance that was stated."""
     num_samples: int
     alpha: float
     notes: tuple[Note, ...]

@@ -12,6 +12,7 @@ import numpy as np
 from lexirecall.errors import listed
 from lexirecall.labels.forecasts import standard_error
 from lexirecall.labels.missingresult import KINDS, PairLabels, Unjudged
+from lexirecall.labels.rates import stated_rate
 from lexirecall.tables import Table, defined, number, percent, whole
 from lexirecall.texts import shortened, texts_beside
 from lexirecall.verbs.averages import with_interval
@@ -29,14 +30,15 @@ COLUMNS = {
         "a", "b", "measure", "mean", "p_corrected", "decided", "tied", "safe", "median_flip", "median_unjudged",
         "reversals", "exact", "same_order", "stays", "turns", "arises", "samples",
     ),
+    "labels": ("unjudged", "expected", "expected_low", "expected_high"),
     "order": ("measure", "best", "stays_best", "tau", "tau_low", "samples"),
     "query": ("query", "a", "b", "measure", "preferred", "flip", "reversible", "unjudged", "chance"),
-    "judge": ("query_id", "doc_id", "grade", "chance", "weight", "position", "runs", "reason"),
+    "judge": ("query_id", "doc_id", "grade", "weight", "position", "runs", "reason"),
     "hindsight": (
         "measure", "unjudged", "judged_since", "relevant", "expected", "expected_low", "expected_high", "decisions",
-        "reversed", "reversals", "brier", "brier_of_share", "safe", "safe_reversed", "settled",
+        "reversed", "reversals", "safe", "safe_reversed", "order_pairs", "order_kept", "order_kept_expected",
+        "significance_pairs", "significance_kept", "significance_kept_expected",
     ),
-    "reliability": ("measure", "above", "up_to", "decisions", "chance", "reversed", "share", "error"),
 }  # fmt: skip
 """The columns of each kind of row, after `kind`."""
 
@@ -75,6 +77,15 @@ def _bound_rows(made: Unjudged) -> Iterator[dict[str, Any]]:
     for each in made.bounds:
         numbers = {name: defined(getattr(each, name)) for name in ("value", "low", "high")}
         yield {"run": each.run, "measure": each.measure, **numbers, "queries": each.queries}
+
+
+def _labels_rows(made: Unjudged) -> Iterator[dict[str, Any]]:
+    if made.rate is not None:
+        yield {"unjudged": made.num_unjudged, **_expected(stated_rate(made.rate).number(made.num_unjudged))}
+
+
+def _expected(expected: tuple[float, int, int]) -> dict[str, float]:
+    return dict(zip(("expected", "expected_low", "expected_high"), expected, strict=True))
 
 
 def _pair_rows(made: Unjudged) -> Iterator[dict[str, Any]]:
@@ -153,7 +164,6 @@ def _judge_rows(made: Unjudged) -> Iterator[dict[str, Any]]:
             "doc_id": each.document,
             "grade": None,
             **texts_beside(made.texts, each.query, each.document),
-            "chance": each.chance,
             "weight": each.weight,
             "position": min(position for _, position in each.runs),
             "runs": " ".join(f"{name}@{position}" for name, position in each.runs),
@@ -163,43 +173,27 @@ def _judge_rows(made: Unjudged) -> Iterator[dict[str, Any]]:
 
 def _hindsight_rows(made: Unjudged) -> Iterator[dict[str, Any]]:
     for each in made.hindsight:
-        yield {
+        row = {
             "measure": each.measure,
             "unjudged": each.num_unjudged,
-            "judged_since": each.total.judged,
-            "relevant": each.total.relevant,
-            "expected": each.total.expected,
-            "expected_low": each.total.low,
-            "expected_high": each.total.high,
+            "judged_since": each.num_judged,
+            "relevant": each.relevant,
+            **_expected(each.expected),
             "decisions": each.num_decisions,
-            "reversed": each.num_reversed,
-            "reversals": each.expected_reversed,
-            "brier": defined(each.brier),
-            "brier_of_share": defined(each.brier_of_share),
+            "reversed": int(np.nansum(each.is_reversed)),
+            "reversals": float(np.nansum(each.reversals)),
             "safe": each.num_safe,
-            "safe_reversed": each.num_safe_reversed,
-            "settled": each.num_settled,
+            "safe_reversed": each.safe_reversed,
         }
-
-
-def _reliability_rows(made: Unjudged) -> Iterator[dict[str, Any]]:
-    for each in made.hindsight:
-        for row in each.reliability:
-            yield {
-                "measure": each.measure,
-                "above": row.above,
-                "up_to": row.up_to,
-                "decisions": row.decisions,
-                "chance": row.expected,
-                "reversed": row.reversed,
-                "share": row.share,
-                "error": defined(row.error),
-            }
+        for name, is_kept, kept in zip(("order", "significance"), each.is_kept, each.kept, strict=True):
+            row |= {f"{name}_pairs": int(np.isfinite(kept).sum()), f"{name}_kept": int(np.nansum(is_kept))}
+            row[f"{name}_kept_expected"] = float(np.nansum(kept))
+        yield row
 
 
 _ROWS: dict[str, Callable[[Unjudged], Iterator[dict[str, Any]]]] = {
-    "run": _run_rows, "bound": _bound_rows, "pair": _pair_rows, "order": _order_rows, "query": _query_rows,
-    "judge": _judge_rows, "hindsight": _hindsight_rows, "reliability": _reliability_rows,
+    "run": _run_rows, "bound": _bound_rows, "labels": _labels_rows, "pair": _pair_rows, "order": _order_rows,
+    "query": _query_rows, "judge": _judge_rows, "hindsight": _hindsight_rows,
 }  # fmt: skip
 
 
@@ -237,10 +231,8 @@ def _bound(value: float, low: float, high: float) -> str:
 
 
 def _of_pairs(made: Unjudged) -> Iterator[tuple[str, Table]]:
-    header = (
-        "a", "b", "measure", "decided", "tied", "safe", "flip", "of unjudged", "reversals", "same order", "significant",
-        "stays so",
-    )  # fmt: skip
+    header: tuple[str, ...] = ("a", "b", "measure", "decided", "tied", "safe", "flip", "of unjudged", "significant")
+    header += ("reversals", "same order", "stays so") if made.num_samples else ()
     rows = [_pair_cells(made, own, p) for own in made.pairs for p in range(len(own.compared.a))]
     yield "Pairs of runs", Table(header, tuple(rows), numbers_from=3, footnote=_on_pairs(made) if rows else "")
 
@@ -248,7 +240,10 @@ def _of_pairs(made: Unjudged) -> Iterator[tuple[str, Table]]:
 def _pair_cells(made: Unjudged, own: PairLabels, p: int) -> tuple[str, ...]:
     row, (flip, _) = _pair_numbers(made, own, p), own.median_flip(p)
     is_significant = bool(own.compared.is_significant(made.alpha)[p])
-    verdict = row["stays"] if is_significant else None if row["arises"] is None else 1 - row["arises"]
+    forecast: tuple[str, ...] = ()
+    if made.num_samples:
+        stays = row["stays"] if is_significant else 1 - row["arises"]
+        forecast = number(row["reversals"], 2), percent(row["same_order"]), percent(stays)
     return (
         *_names(made, own, p).values(),
         whole(row["decided"]),
@@ -256,10 +251,8 @@ def _pair_cells(made: Unjudged, own: PairLabels, p: int) -> tuple[str, ...]:
         whole(row["safe"]),
         "none" if np.isinf(flip) else number(flip, 1),
         "-" if row["median_unjudged"] is None else f"{row['median_unjudged']:,.1f}",
-        "-" if row["reversals"] is None else number(row["reversals"], 2),
-        percent(row["same_order"]),
         "yes" if is_significant else "no",
-        percent(verdict),
+        *forecast,
     )
 
 
@@ -309,13 +302,14 @@ def _of_both(made: Unjudged) -> Iterator[tuple[str, Table]]:
 
 
 def _of_queries(made: Unjudged) -> Iterator[tuple[str, Table]]:
-    header = ("query", "a", "b", "measure", "preferred", "flip", "of unjudged", "chance of reversal")
+    header: tuple[str, ...] = ("query", "a", "b", "measure", "preferred", "flip", "of unjudged")
+    header += ("chance of reversal",) if made.num_samples else ()
     rows = tuple(
         (
             *(row[name] for name in ("query", "a", "b", "measure", "preferred")),
             "never" if row["reversible"] is False else whole(row["flip"]),
             whole(row["unjudged"]),
-            "-" if row["chance"] is None else number(row["chance"]),
+            *((number(row["chance"]),) if made.num_samples else ()),
         )
         for row in _query_rows(made)
     )
@@ -325,40 +319,22 @@ def _of_queries(made: Unjudged) -> Iterator[tuple[str, Table]]:
 
 def _of_judge(made: Unjudged) -> Iterator[tuple[str, Table]]:
     texts = [name for name in _WIDTHS if made.texts is not None]
-    header = ("query", "document", *(name.replace("_", " ") for name in texts), "chance", "weight", "reason")
+    header = ("query", "document", *(name.replace("_", " ") for name in texts), "weight", "reason")
     rows = tuple(
         (
             row["query_id"],
             row["doc_id"],
             *(shortened(row[name] or "-", _WIDTHS[name]) for name in texts),
-            number(row["chance"]),
             number(row["weight"]),
             row["reason"],
         )
         for row in _judge_rows(made)
     )
     first = 2 + len(texts)
-    yield "To judge next", Table(header, rows, numbers_from=first, texts=frozenset({first + 2}))
-
-
-def _of_hindsight(made: Unjudged) -> Iterator[tuple[str, Table]]:
-    header = ("measure", "chance above", "up to", "decisions", "mean chance", "reversed", "share", "error")
-    rows = tuple(
-        (
-            row["measure"],
-            *(f"{row[name]:g}" for name in ("above", "up_to")),
-            whole(row["decisions"]),
-            number(row["chance"]),
-            whole(row["reversed"]),
-            *("-" if row[name] is None else number(row[name]) for name in ("share", "error")),
-        )
-        for row in _reliability_rows(made)
-    )
-    footnote = "chance: forecast that the decision is reversed; share: reversed since, with its standard error"
-    yield "Decisions by forecast chance of reversal", Table(header, rows, footnote=footnote)
+    yield "To judge next", Table(header, rows, numbers_from=first, texts=frozenset({first + 1}))
 
 
 _TABLES: dict[str, Callable[[Unjudged], Iterator[tuple[str, Table]]]] = {
     "summary": _of_summary, "runs": _of_runs, "pairs": _of_both, "queries": _of_queries, "judge": _of_judge,
-    "hindsight": _of_hindsight,
+    "hindsight": lambda _: iter(()),
 }  # fmt: skip

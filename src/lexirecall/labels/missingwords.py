@@ -12,6 +12,7 @@ from lexirecall.errors import counted
 from lexirecall.judgments import FloatArray
 from lexirecall.labels.forecasts import standard_error
 from lexirecall.labels.missingresult import PairLabels, Unjudged
+from lexirecall.labels.rates import stated_rate
 from lexirecall.tables import number, percent
 
 MOST_LIKELY = 0.95
@@ -26,8 +27,13 @@ def _on_everything(made: Unjudged) -> Iterator[str]:
         yield f"Every document that {of_runs} is judged: no label is missing."
         return
     yield f"{percent(missing / retrieved)} of the documents that {of_runs} are unjudged."
-    if made.rate:
-        yield f"{made.rate[0].upper()}{made.rate[1:]}."
+    if made.rate is not None:
+        expected, low, high = stated_rate(made.rate).number(made.num_unjudged)
+        yield (
+            f"Experimental: each unjudged document is taken to be relevant with the stated chance of "
+            f"{100 * made.rate:.2g} %, independently of the others. Of the {made.num_unjudged:,} unjudged ones, "
+            f"{number(expected, 1)} are expected to be relevant, {low:,} to {high:,} with a chance of 95 %."
+        )
     for own in made.pairs:
         yield from _on_pair(made, own) if len(own.compared.a) == 1 else _on_pairs(made, own)
 
@@ -116,7 +122,9 @@ def _reversed(expected: float, decimals: int, share: str = "") -> str:
     """Say how many decisions are expected to be reversed."""
     if not expected:
         return "none of them is expected to be reversed"
+    least = 10.0**-decimals
     shown = f"{expected:,.0f}" if expected >= 100 else number(expected, decimals)
+    shown = shown if expected >= least / 2 else f"less than {least:g}"
     return f"{shown} of them{share} are expected to be reversed"
 
 
@@ -132,22 +140,23 @@ def _stable(shares: FloatArray) -> str:
 
 def _on_hindsight(made: Unjudged) -> Iterator[str]:
     """Say what became of the forecasts."""
-    for each in made.hindsight:
-        total = each.total
-        if each is made.hindsight[0]:  # the documents are the same for all measures, unless their levels differ
+    for row in made.rows("hindsight"):
+        if row["measure"] == made.hindsight[0].measure:  # the same for all measures, unless their levels differ
             yield (
-                f"{total.judged:,} of {each.num_unjudged:,} unjudged documents were judged since, and "
-                f"{total.relevant:,} of these are relevant; {number(total.expected, 1)} were expected, {total.low:,} "
-                f"to {total.high:,} with a chance of 95 %."
+                f"Experimental: {row['judged_since']:,} of {row['unjudged']:,} unjudged documents were judged since, "
+                f"and {row['relevant']:,} of these are relevant; {number(row['expected'], 1)} were expected, "
+                f"{row['expected_low']:,} to {row['expected_high']:,} with a chance of 95 %."
             )
-        says = [
-            f"{each.num_reversed:,} of {counted(each.num_decisions, 'decision')} reversed, "
-            f"{number(each.expected_reversed, 1)} expected (Brier score {number(each.brier)}; "
-            f"{number(each.brier_of_share)} if each chance were the share reversed)"
-        ]
-        if each.num_safe:
-            says.append(f"{each.num_safe_reversed:,} of {each.num_safe:,} safe ones reversed")
-        yield f"{each.measure}: {'; '.join(says)}."
+        safe = "" if row["safe"] is None else f" (safe ones: {row['safe_reversed']:,} of {row['safe']:,})"
+        kept = (
+            f"{name} kept by {row[name + '_kept']:,} of {counted(row[name + '_pairs'], 'pair')}, "
+            f"{number(row[name + '_kept_expected'], 1)} expected"
+            for name in ("order", "significance")
+        )
+        yield (
+            f"{row['measure']}: {row['reversed']:,} of {counted(row['decisions'], 'decision')} reversed{safe}, "
+            f"{number(row['reversals'], 1)} expected; {'; '.join(kept)}."
+        )
 
 
 def _on_judging(made: Unjudged) -> Iterator[str]:

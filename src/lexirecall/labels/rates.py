@@ -1,7 +1,10 @@
 """Rates: how likely each unjudged item is to be relevant.
 
 Belongs here: a stated rate, and one that is estimated from judged items around the same depth. Not here: what follows
-from the chances (forecasts), which labels would help (judging).
+from a stated one (forecasts), which labels would help (judging).
+
+The estimate only orders what to judge next: it tells likely items from unlikely ones, but what follows from its chances
+does not agree with what is found, as docs/unjudged.md says.
 
 Several runs may have an item, each at its own depth. Its joint depth is the depth at which a single run would have to
 have it, for the same weight:
@@ -19,13 +22,11 @@ items of the request, and E_q how many the regression expects. Where nearly ever
 the others. Where little was, most were judged because runs that are not here rank them high, and they are better than
 the others. So an item counts in the regression as much as the share that was judged, of what the runs retrieve for its
 request around its depth.
-
-docs/validity.md has how this was chosen, and how well such forecasts agree with what is found.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -34,23 +35,26 @@ from lexirecall.errors import DataError, UsageError
 from lexirecall.formats.wholelists import Lists
 from lexirecall.judgments import BoolArray, FloatArray, IntArray, Judgments
 from lexirecall.labels.pools import LabelPool
-from lexirecall.manifest import Policies
 
 _KNOWN = 3.0  # relevant items that a request is taken to have, and to be expected to have, before any is seen
-_DEPTHS = (10, 100, 1000, 10_000)
-_BORDERS = (0.0, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0, np.inf)
 
 
 class Rates(ABC):
-    """The chance that an item that nobody has judged is relevant."""
+    """The chance that an item that nobody has judged is relevant, independently of others."""
 
     @abstractmethod
     def chances(self, pool: LabelPool) -> FloatArray:
-        """Return the chance of each item of a pool, [I]; 0 if it is judged."""
+        """Return the chance of each item of a pool, [I]; those of judged items are not looked at."""
 
-    @abstractmethod
-    def describe(self) -> str:
-        """Say in a sentence what the chances are, and where they come from."""
+    def draw(self, pool: LabelPool, num_samples: int, seed: int) -> BoolArray:
+        """Draw labels of a pool, [B, I]; those of a request depend on nothing but the seed and its own items.
+
+        >>> pool = LabelPool(0, (b"x", b"a"), np.array([[1, 2]]), np.array([np.nan, 1]), *np.zeros((3, 0)))
+        >>> stated_rate(1).draw(pool, 2, seed=0).tolist()  # `a` is judged: it has no label to draw
+        [[True, False], [True, False]]
+        """
+        draws = np.random.default_rng([seed, pool.request]).random((num_samples, len(pool.items)), np.float32)
+        return np.asarray((draws < self.chances(pool)) & pool.is_unjudged)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,20 +67,16 @@ class StatedRate(Rates):
         """Return the rate for each unjudged item, [I]."""
         return np.where(pool.is_unjudged, self.rate, 0.0)
 
-    def describe(self) -> str:
-        """Say what was stated."""
-        return f"each unjudged document is taken to be relevant with the stated chance of {_percent(self.rate)}"
+    def number(self, num_items: int) -> tuple[float, int, int]:
+        """Return how many of some items are expected to be relevant, and where the middle 95 % of that number end.
 
+        >>> stated_rate(0.5).number(100), stated_rate(0).number(100)
+        ((50.0, 40, 60), (0.0, 0, 0))
+        """
+        from scipy.stats import binom  # not on top: it takes long to import
 
-class RateRow(NamedTuple):
-    """The documents that runs retrieve between two joint depths."""
-
-    above: float
-    up_to: float
-    judged: int
-    relevant: int
-    """How many of the judged ones are relevant."""
-    unjudged: int
+        low, high = binom.ppf((0.025, 0.975), num_items, self.rate)
+        return num_items * self.rate, int(max(low, 0)), int(high)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class EstimatedRates(Rates):
     >>> from lexirecall.formats.listing import load_lists
     >>> qrels = {"q": {"a": 1, "b": 1, "c": 0, "d": 0}, "r": {"e": 0, "f": 0}}
     >>> run = {"q": ["a", "x", "b", "c", "d", "y"], "r": ["z", "e", "f"]}
-    >>> rates = estimated_rates(load_lists(qrels, {"bm25": run}), Policies())
+    >>> rates = estimated_rates(load_lists(qrels, {"bm25": run}), 1)
     >>> from lexirecall.labels.pools import pools_of
     >>> [rates.chances(pool).round(2).tolist() for pool in pools_of(load_lists(qrels, {"bm25": run}))]
     [[0.0, 0.42, 0.0, 0.31], [0.42]]
@@ -99,45 +99,21 @@ class EstimatedRates(Rates):
     """By how much the log odds of what each run retrieves differ, [S]."""
     factors: FloatArray
     """What multiplies the odds of each request, [Q]."""
-    rows: tuple[RateRow, ...] = field(repr=False)
+
+    @classmethod
+    def of(cls, point: FloatArray, factors: FloatArray) -> "EstimatedRates":
+        """Take the coefficients of the regression, and the factors."""
+        return cls(float(point[0]), float(point[1]), point[2:], factors)
 
     def chances(self, pool: LabelPool) -> FloatArray:
         """Return the chance of each unjudged item, [I]."""
         weights = _weights(pool.places)
         depths = weights.sum(axis=0) ** -2.0
-        chances = _chances(self.intercept + self.slope * np.log(depths) + self.levels @ (weights * np.sqrt(depths)))
-        return np.where(pool.is_unjudged, _raised(chances, self.factors[pool.request]), 0.0)
-
-    def at_depth(self, depth: float) -> float:
-        """Return the chance of a document at a joint depth, for a run and a query like most."""
-        return float(_chances(self.intercept + self.slope * np.log(np.array([depth])))[0])
-
-    @property
-    def num_judged(self) -> int:
-        """How many judged documents it was estimated from."""
-        return sum(row.judged for row in self.rows)
-
-    @property
-    def num_relevant(self) -> int:
-        """How many of them are relevant."""
-        return sum(row.relevant for row in self.rows)
-
-    def describe(self) -> str:
-        """Say what the chances are at some depths, and from how many documents they were estimated."""
-        deepest = max(row.above for row in self.rows)
-        at = [f"{_percent(self.at_depth(depth))} at {depth:,}" for depth in _DEPTHS if depth <= max(deepest, 10)]
-        return (
-            f"the chance that an unjudged document is relevant is estimated at {', '.join(at)} if one run has it "
-            f"there, and more if several do; from {self.num_judged:,} judged documents that runs retrieve, of which "
-            f"{self.num_relevant:,} are relevant; it is a guess, too high if judged documents are better than others"
-        )
-
-    def table(self) -> tuple[RateRow, ...]:
-        """Return what was judged, and how much of it is relevant, by joint depth."""
-        return self.rows
+        chances = logistic(self.intercept + self.slope * np.log(depths) + self.levels @ (weights * np.sqrt(depths)))
+        return np.where(pool.is_unjudged, raised(chances, self.factors[pool.request]), 0.0)
 
 
-def stated_rate(rate: float) -> Rates:
+def stated_rate(rate: float) -> StatedRate:
     """Return one chance for every unjudged document.
 
     >>> stated_rate(1.5)
@@ -151,30 +127,40 @@ def stated_rate(rate: float) -> Rates:
     return StatedRate(float(rate))
 
 
-def estimated_rates(lists: Lists, policies: Policies) -> EstimatedRates:
+def estimated_rates(lists: Lists, level: float) -> EstimatedRates:
     """Estimate the chance of being relevant from the judged items that any run retrieves."""
-    made = [_retrieved(lists.judgments, q, of_runs, policies.level) for q, (_, of_runs) in enumerate(lists)]
+    retrieved = retrieved_by(lists, level)
+    return EstimatedRates.of(*fit(retrieved, retrieved.is_judged, len(lists.judgments.requests)))
+
+
+def retrieved_by(lists: Lists, level: float) -> "Retrieved":
+    """Return what runs retrieve, or raise if no judged item of that is not relevant."""
+    made = [_retrieved(lists.judgments, q, of_runs, level) for q, (_, of_runs) in enumerate(lists)]
     retrieved = Retrieved(*(np.concatenate(each, axis=-1) for each in zip(*made, strict=True)))
-    is_judged, is_relevant = retrieved.is_judged, retrieved.is_relevant
-    if is_relevant[is_judged].all():
+    if retrieved.is_relevant[retrieved.is_judged].all():
         raise DataError(
-            "no run retrieves a document that was judged and is not relevant, so the chance that an unjudged one is "
-            "relevant cannot be estimated",
-            remedy="state it with rate, such as 0.02",
+            "no run retrieves a document that was judged and is not relevant, so nothing says which unjudged ones are "
+            "likely relevant",
+            remedy="state one chance for all with --rate 0.02, or rate=0.02 in Python",
         )
-    depths = np.log(retrieved.depths[is_judged])
-    features = np.vstack([np.ones(len(depths)), depths, retrieved.weights])
+    return retrieved
+
+
+def fit(retrieved: "Retrieved", is_known: BoolArray, num_requests: int) -> tuple[FloatArray, FloatArray]:
+    """Return the coefficients of the regression on the items whose labels are known, and the factors of requests."""
+    features, of_known = retrieved.features, is_known[retrieved.is_judged]
+    known, is_relevant = features[:, of_known], retrieved.is_relevant[is_known]
     precisions = np.append(0.0, np.ones(len(features) - 1))
-    shares = _shares_judged(retrieved)[is_judged]
-    fit = fitted(features, is_relevant[is_judged], shares, precisions)
-    if fit[1] > 0:
-        features[1] = 0.0
-        fit = fitted(features, is_relevant[is_judged], shares, precisions)
-        fit[1] = 0.0  # up to rounding it is
-    outcomes = is_relevant[is_judged], _chances(fit @ features)
-    found, expected = (np.bincount(retrieved.requests[is_judged], each, len(made)) for each in outcomes)
-    factors = (found + _KNOWN) / (expected + _KNOWN)
-    return EstimatedRates(float(fit[0]), float(fit[1]), fit[2:], factors, _rows(retrieved))
+    shares = _shares_judged(retrieved, is_known)[is_known]
+    point = fitted(known, is_relevant, shares, precisions)
+    if point[1] > 0:
+        flat = known.copy()
+        flat[1] = 0.0
+        point = fitted(flat, is_relevant, shares, precisions)
+        point[1] = 0.0  # up to rounding it is
+    outcomes = is_relevant, logistic(point @ known)
+    found, expected = (np.bincount(retrieved.requests[is_known], each, num_requests) for each in outcomes)
+    return point, (found + _KNOWN) / (expected + _KNOWN)
 
 
 def joint_depths(places: IntArray) -> FloatArray:
@@ -201,7 +187,7 @@ def fitted(features: FloatArray, is_relevant: BoolArray, weights: FloatArray, pr
 
     >>> x, is_relevant = np.tile([0.0, 1.0], 500), np.arange(1000) % 10 < np.tile([6, 2], 500)
     >>> fit = fitted(np.stack([np.ones(1000), x]), is_relevant, np.ones(1000), np.zeros(2))
-    >>> _chances(fit @ [[1, 1], [0, 1]]).round(2).tolist()
+    >>> logistic(fit @ [[1, 1], [0, 1]]).round(2).tolist()
     [0.6, 0.2]
     """
     middle = np.average(features, axis=1, weights=weights)[:, None]
@@ -239,20 +225,21 @@ class _Items(NamedTuple):
 
     def step(self, point: FloatArray) -> FloatArray:
         """Return Newton's step."""
-        chances = _chances(point @ self.features)
+        chances = logistic(point @ self.features)
         upwards = self.features @ (self.weights * (self.wanted - chances)) - self.precisions * point
         curvature = (self.features * (self.weights * chances * (1 - chances))) @ self.features.T
         return np.asarray(np.linalg.lstsq(curvature + np.diag(self.precisions), upwards, rcond=None)[0])
 
 
-def _chances(logits: FloatArray) -> FloatArray:
+def logistic(logits: FloatArray) -> FloatArray:
+    """Return the chances of log odds."""
     return np.asarray(1 / (1 + np.exp(-logits)))
 
 
-def _raised(chances: FloatArray, factors: FloatArray) -> FloatArray:
+def raised(chances: FloatArray, factors: FloatArray) -> FloatArray:
     """Multiply the odds."""
-    raised = chances * factors
-    return np.asarray(raised / (1 - chances + raised))
+    odds = chances * factors
+    return np.asarray(odds / (1 - chances + odds))
 
 
 class Retrieved(NamedTuple):
@@ -265,6 +252,12 @@ class Retrieved(NamedTuple):
     """Of each run, for the judged items only, [S, judged]; those of an item add up to 1."""
     is_judged: BoolArray
     is_relevant: BoolArray
+
+    @property
+    def features(self) -> FloatArray:
+        """What the regression knows of each judged item, [K, judged]."""
+        depths = np.log(self.depths[self.is_judged])
+        return np.vstack([np.ones(len(depths)), depths, self.weights])
 
 
 def _retrieved(
@@ -284,21 +277,9 @@ def _retrieved(
     return Retrieved(np.full(len(numbers), request), depths, of_judged, is_judged, grades >= level)
 
 
-def _shares_judged(retrieved: Retrieved) -> FloatArray:
+def _shares_judged(retrieved: Retrieved, is_known: BoolArray) -> FloatArray:
     """Return the share that was judged of what is retrieved for the same request in the same half decade of depths."""
     decades = np.floor(2 * np.log10(retrieved.depths)).astype(np.int64)
     keys = retrieved.requests * (1 + np.ptp(decades)) + decades - decades.min()
     _, groups = np.unique(keys, return_inverse=True)
-    return np.asarray((np.bincount(groups, retrieved.is_judged) / np.bincount(groups))[groups])
-
-
-def _rows(retrieved: Retrieved) -> tuple[RateRow, ...]:
-    bins = np.searchsorted(_BORDERS, retrieved.depths) - 1
-    kinds = retrieved.is_judged, retrieved.is_relevant, ~retrieved.is_judged
-    counts = (np.bincount(bins[each], minlength=len(_BORDERS) - 1).tolist() for each in kinds)
-    rows = (RateRow(*of_bin) for of_bin in zip(_BORDERS[:-1], _BORDERS[1:], *counts, strict=True))
-    return tuple(row for row in rows if row.judged or row.unjudged)
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.2g} %"
+    return np.asarray((np.bincount(groups, is_known) / np.bincount(groups))[groups])

@@ -111,7 +111,7 @@ def _read_reviews(qrels: Qrels, run: Run, read: Any, options: Mapping[str, Any])
     check_whole(options)
     if options.get("units") is not None:
         raise UsageError("units are given, but a certificate counts documents", remedy="leave them out")
-    lists = load_lists(qrels, run, **options)
+    lists = load_lists(qrels, run, purpose="to know what was read", **options)
     if len(lists.runs) > 1:
         problem = f"{len(lists.runs)} runs are given, but a certificate is about one"
         raise UsageError(problem, remedy="give one run, or --stops to compare where reviews stopped")
@@ -140,7 +140,7 @@ def _read_reviews(qrels: Qrels, run: Run, read: Any, options: Mapping[str, Any])
 def _notes(lists: Lists, run: RunLists, num_reviews: int, short: int) -> Iterator[Note]:
     if left_out := len(lists.judgments.requests) - num_reviews:
         text = f"{counted(left_out, 'judged query')} left out: not in the run, or without a depth"
-        yield Note("left out", text, left_out)
+        yield Note("not reviewed", text, left_out)
     if run.unjudged:
         text = f"{counted(len(run.unjudged), 'query')} of the run left out: without judgments"
         yield Note("without judgments", text, len(run.unjudged))
@@ -268,7 +268,7 @@ class DrawnSample:
         return to_delimited(rows, COLUMNS, ",", raw=raw)
 
 
-@takes(Policies, *READING)
+@takes(Policies, *READING, warns=True)
 def draw_sample(
     qrels: Qrels, run: Run, size: int, *, read: Any, sampled: Any = None, seed: int = 0, **options: Any
 ) -> DrawnSample:

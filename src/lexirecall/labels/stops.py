@@ -27,7 +27,7 @@ from lexirecall.labels.certifying import Certifying
 from lexirecall.labels.depths import Depths, check_whole, load_depths
 from lexirecall.manifest import READING, Note, Policies
 from lexirecall.notebook import CellPart, DisplayedResult
-from lexirecall.paths import is_folder
+from lexirecall.paths import is_folder, regular
 from lexirecall.positions import Positions, Projection
 from lexirecall.statistics.hypergeometric import exact_share
 from lexirecall.statistics.shares import share_interval
@@ -189,7 +189,7 @@ def _mean(values: Sequence[float]) -> float:
     return math.fsum(values) / len(values)
 
 
-@takes(Certifying, Policies, *READING)
+@takes(Certifying, Policies, *READING, warns=True)
 def evaluate_stops(qrels: Qrels | Positions, runs: Runs | None = None, *, stops: Any, **options: Any) -> Stops:
     """Say how reviews ended that were stopped: their recall, what they cost, and how often they reach what is wanted.
 
@@ -224,7 +224,7 @@ def evaluate_stops(qrels: Qrels | Positions, runs: Runs | None = None, *, stops:
 
 
 def _files_in(folder: str | os.PathLike[str]) -> list[str]:
-    return sorted(str(path) for path in Path(folder).iterdir() if path.is_file() and not path.name.startswith("."))
+    return regular(sorted(str(path) for path in Path(folder).iterdir() if not path.name.startswith(".")))
 
 
 def _ended(positions: Positions, given: Depths | Positions, certifying: Certifying, policies: Policies) -> Stops:

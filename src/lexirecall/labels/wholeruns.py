@@ -6,10 +6,11 @@ the safe ones. Not here: flip numbers (flips), everything else that is asked of 
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from lexirecall.equality import ComparedByFields
 from lexirecall.errors import UsageError
 from lexirecall.fields import among, takes
 from lexirecall.formats import Qrels, Runs, project
@@ -68,7 +69,8 @@ def read_whole(
     return WholeRuns(lists, positions, tuple(pools_of(lists)))
 
 
-class KnownDecisions(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)
+class KnownDecisions(ComparedByFields):
     """What is decided between P pairs of runs on Q queries under one measure, and what it takes to reverse it."""
 
     signs: SignArray
@@ -103,12 +105,11 @@ def decisions_of(
             signs = np.sign(contrasted(read.positions, parse_preference(row), policies).between(a, b)).astype(np.int8)
             numbers = None
             if has_flips(row):
-                made = flips_of(read.pools, row, policies, pairs, read.labelling, progress=progress)
-                numbers = made.numbers
+                numbers = flips_of(read.pools, row, policies, pairs, read.labelling, progress=progress).numbers
             yield KnownDecisions(signs, numbers, unjudged_items)
 
 
-@takes(Testing, Policies, *READING)
+@takes(Testing, Policies, *READING, warns=True)
 def compare_with_safe(
     qrels: Qrels | Positions,
     runs: Runs | None = None,
