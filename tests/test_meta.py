@@ -25,14 +25,15 @@ from lexirecall.installing import how_to_install
 from lexirecall.manifest import Policies
 from lexirecall.meta import FILES as WRITTEN
 from lexirecall.meta import MEASURES, TABLES, Collection, CollectionFiles, read_collections
-from lexirecall.meta.agreement import agreement
+from lexirecall.meta.agreement import agreement, is_by_definition
 from lexirecall.meta.collection import from_files
-from lexirecall.meta.conclusions import Outcomes, conclude
+from lexirecall.meta.conclusions import Conclusions, Outcomes, conclude
 from lexirecall.meta.data import depth_label
 from lexirecall.meta.decisions import Decisions, concordance, decide, dense_ranks
 from lexirecall.meta.degradation import TENTHS, degradation_rows, kept_labels, num_kept, random_places
 from lexirecall.meta.digest import Digest, digests
 from lexirecall.meta.figures import charts
+from lexirecall.meta.halves import QUANTITIES
 from lexirecall.meta.resampling import Bootstrap, request_orders
 from lexirecall.meta.shares import PooledShares
 from lexirecall.meta.summary import summarize
@@ -40,7 +41,9 @@ from lexirecall.meta.ties import share_of_ties
 from lexirecall.names import Evaluable, parse_measures, parse_names
 from lexirecall.preferences import preference_of
 from lexirecall.results import Projection, Study
+from lexirecall.statistics.corrections import correct
 from lexirecall.statistics.kendall import kendall_tau
+from lexirecall.statistics.power import discriminative_power
 from lexirecall.tables import percent
 from lexirecall.verbs.rank import compared_pairs
 from strategies import LEVELS, collections, costly, quick
@@ -118,9 +121,7 @@ def naive_sign(name: str, x: naive.Case, y: naive.Case) -> int:
         return (difference > 1e-12) - (difference < -1e-12)
     (measure,) = parse_measures(name)
     mine, theirs = (naive.value(measure.name, measure.settings, case) for case in (x, y))
-    if math.isclose(mine, theirs, rel_tol=1e-12):
-        return 0
-    return measure.direction * ((mine > theirs) - (mine < theirs))
+    return naive.better(measure.direction, mine, theirs)
 
 
 def naive_decided(name: str, drawn: Drawn, level: float) -> naive.Decided:
@@ -460,7 +461,9 @@ def test_of_systems_that_differ_in_the_tail_only_measures_of_the_tail_know() -> 
         power = column(made, "sensitivity", test)
         assert {name for name, share in power.items() if share == 1} == {"LexiRecall", "TSE", "AP", BINARY}
         assert {name for name, share in power.items() if share == 0} == {"R@1000", "Rprec", "RR", BINARY_10}
-    assert column(made, "sensitivity", "test") == {**dict.fromkeys(MEASURES, "t"), "LexiRecall": "sign"}
+    assert column(made, "sensitivity", "test") == {
+        **dict.fromkeys(MEASURES, "t"), "LexiRecall": "sign", "TSE": "sign",
+    }  # fmt: skip
 
 
 @given(drawn=collections(grades=(1.0, 2.0, 3.0, 4.0, 4.0, 5.0, 5.0), max_systems=4, with_size=False))
@@ -498,6 +501,34 @@ def test_where_all_lists_are_at_most_k_deep_agreement_with_recall_is_one(drawn: 
     positions, policies = project(drawn.qrels, drawn.runs), Policies(level)
     share, separated = agreement(*(decide(row_of(name), positions, policies) for name in ("LexiRecall", "R@12")))
     assert share == (1.0 if separated else None)
+
+
+@given(
+    drawn=collections(max_systems=4),
+    level=st.sampled_from(LEVELS),
+    imputation=st.sampled_from(["pessimistic", "optimistic"]),
+    cutoff=st.integers(1, 12),
+)
+@costly(150)
+def test_what_is_marked_as_agreeing_by_definition_agrees(
+    drawn: Drawn, level: float, imputation: Any, cutoff: int
+) -> None:
+    positions, policies = project(drawn.qrels, drawn.runs, imputation=imputation, **drawn.given_size), Policies(level)
+    reference = decide(row_of("LexiRecall"), positions, policies)
+    cut = [f"{name}@{cutoff}" for name in ("R", "P", "Success", "Reached", "All", "nDCG", "RR")]
+    names = [str(each) for each in OF_ITEMS if not each.needs_judged and (drawn.corpus_size or not needs_size(each))]
+    for row in map(row_of, (*names, *cut, "R(rel=2)@12")):
+        if is_by_definition(row, positions, policies):
+            assert agreement(reference, decide(row, positions, policies))[0] in (None, 1.0), row
+
+
+def test_a_place_among_all_does_not_agree_by_definition_where_the_whole_corpus_is_retrieved() -> None:
+    runs = {"all": {"q": ["x", "a", "b"]}, "one": {"q": ["a"]}}  # found at 3 and imputed at 3 are one to the measure
+    for corpus_size, is_certain in ((3, False), (4, True)):
+        positions = project({"q": {"a": 1, "b": 1}}, runs, corpus_size=corpus_size)
+        measure = row_of("LexiRecallPercentile")
+        share, _ = agreement(*(decide(row, positions, Policies()) for row in (row_of("LexiRecall"), measure)))
+        assert (share, is_by_definition(measure, positions, Policies())) == (float(is_certain), is_certain)
 
 
 @given(drawn=collections(max_systems=4, with_size=False))
@@ -564,7 +595,7 @@ def test_the_same_seed_gives_the_same_study() -> None:
     assert first.tables == second.tables
     assert first.summary() == second.summary()
     assert first.tables["data"] == other.tables["data"]
-    assert all(first.tables[name] != other.tables[name] for name in ("degradation", "sampling", "correlation"))
+    assert all(first.tables[name] != other.tables[name] for name in ("degradation", "halves", "correlation"))
     assert column(first, "ties", "ties") == column(other, "ties", "ties")
 
 
@@ -586,13 +617,13 @@ def test_a_collection_is_studied_as_if_it_were_alone() -> None:
 
 GOLDEN = {
     "data": """\
-collection\ttask\tqueries\truns\trelevant\tretrieved\trecall\tlabel
-tiny\t\t2\t3\t2.5\t2.5\t0.6944444444444443\tshallow
+collection\ttask\tqueries\truns\tteams\trelevant\tretrieved\trecall\tlabel
+tiny\t\t2\t3\t3\t2.5\t2.5\t0.6944444444444443\tshallow
 """,
     "agreement": """\
-collection\ttask\tlabel\tmeasure\tagreement\tagreement_low\tagreement_high\tseparated\tcompared\tpairs\tqueries
-tiny\t\tshallow\tR@1000\t1.0\t\t\t5\t6\t3\t2
-tiny\t\tshallow\tRR\t0.6\t\t\t5\t6\t3\t2
+collection\ttask\tlabel\tmeasure\tagreement\tagreement_low\tagreement_high\tby_definition\tseparated\tcompared\tpairs\tqueries
+tiny\t\tshallow\tR@1000\t1.0\t\t\tTrue\t5\t6\t3\t2
+tiny\t\tshallow\tRR\t0.6\t\t\tFalse\t5\t6\t3\t2
 """,
     "ties": """\
 collection\ttask\tlabel\tmeasure\tties\tties_low\tties_high\tcompared\tpairs\tqueries
@@ -673,9 +704,10 @@ def test_measures_get_what_they_need() -> None:
         study({"tiny": tiny()}, measures=["Bpref"])
 
 
-def test_values_that_are_not_defined_are_not_compared() -> None:
-    made = study({"tiny": tiny()}, measures=["LastRel"], num_samples=2)
-    assert column(made, "ties", "compared") == {"LexiRecall": 6, "LastRel": 1}
+def test_values_that_are_not_defined_are_worse_than_all_others() -> None:
+    made = study({"tiny": tiny()}, measures=["LastRel", "TSE"], num_samples=2)
+    assert column(made, "ties", "compared") == {"LexiRecall": 6, "LastRel": 6, "TSE": 6}
+    assert column(made, "ties", "ties")["LastRel"] == column(made, "ties", "ties")["TSE"]
     assert [note.kind for note in made.notes].count("undefined") == 1
 
 
@@ -747,10 +779,10 @@ def test_the_summary_says_what_the_tail_shows() -> None:
         "tied, lowest first: nDCG(rel='level') 0 %, AP 0 %, TSE 0 %, LexiRecall 0 %, nDCG(rel='level')@10 100 %" in text
     )
     assert "R@1000, Rprec, RR and nDCG(rel='level')@10 decide less than 5 % of the comparisons." in text
-    assert "LexiRecall ties less often than R@1000, Rprec, RR and nDCG(rel='level')@10." in text
+    assert "LexiRecall ties less often than R@1000, Rprec, RR and nDCG(rel='level')@10, for these runs." in text
     assert "between LexiRecall and TSE, AP or nDCG(rel='level') in this." in text
-    assert "decides the same way: TSE 100 %, AP 100 %, nDCG(rel='level') 100 %." in text
-    assert "LexiRecall tells apart more pairs than R@1000, Rprec, RR and nDCG(rel='level')@10." in text
+    assert "decides the same way: TSE 100 % by definition, AP 100 %, nDCG(rel='level') 100 %." in text
+    assert "tells apart more pairs than R@1000, Rprec, RR and nDCG(rel='level')@10, for these runs." in text
     assert "Too few decisions to say so of R@1000, Rprec, RR and nDCG(rel='level')@10." in text
 
 
@@ -810,17 +842,20 @@ def test_names_cannot_draw_on_the_terminal() -> None:
 def invented(**changes: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
     """Return tables of one collection in which LexiRecall is as good as AP, with other numbers where they are given."""
     key = {"collection": "c", "task": "", "label": "standard"}
-    counts = {"compared": 1000, "separated": 900, "pairs": 10, "queries": 100, "directed": 10, "significant": 5}
-    shares: dict[str, Any] = {"samples": 30, "share": 0.5, "removed": 0.5, "removal": "uniform", "test": "t"}
-    for name in ("ties", "agreement", "agreement_untied", "sign", "hsd_signs", "paired", "direction", "significance"):
+    counts = {"compared": 1000, "separated": 900, "pairs": 10, "queries": 100}
+    shares: dict[str, Any] = {"samples": 30, "removed": 0.5, "removal": "uniform", "by_definition": False}
+    for name in ("ties", "agreement", "agreement_untied", "sign", "hsd", "hsd_signs", "paired", *QUANTITIES):
         shares |= {name: 0.5, f"{name}_low": 0.4, f"{name}_high": 0.6}
-    rows = [{**key, **counts, **shares, "measure": name, **changes.get(name, {})} for name in ("LexiRecall", "AP")]
-    named = {"a": "LexiRecall", "b": "AP", "difference": 0.0, "low": -0.1, "high": 0.1}
+    rows = [
+        {**key, **counts, **shares, "measure": name, "test": test, **changes.get(name, {})}
+        for name, test in (("LexiRecall", "sign"), ("AP", "t"))
+    ]
+    named = {"a": "LexiRecall", "b": "AP", "difference": 0.0, "low": -0.1, "high": 0.1, "over": "queries and runs"}
     quantities = ("ties", "agreement", "power", "kept_uniform")
     contrasts = [{**key, **named, "quantity": name, **changes.get(name, {})} for name in quantities]
     data = {**key, "queries": 100, "runs": 5, "relevant": 9.0, "retrieved": 500.0, "recall": 0.5}
     tau = {**key, "a": "LexiRecall", "b": "AP", "tau": 0.8, "tau_low": 0.7, "tau_high": 0.9}
-    rows_of = dict.fromkeys(("ties", "sensitivity", "sampling", "degradation"), rows)
+    rows_of = dict.fromkeys(("ties", "sensitivity", "halves", "degradation"), rows)
     return {**rows_of, "agreement": rows[1:], "data": [data], "correlation": [tau], "contrasts": contrasts}
 
 
@@ -855,6 +890,40 @@ def test_a_measure_that_hardly_decides_does_not_survive_best() -> None:
     assert "up to this share: 50 % for LexiRecall. Too few decisions to say so of AP." in text
 
 
+def test_hsd_and_hsd_on_signs_are_both_there_and_where_they_disagree_is_said() -> None:
+    text = said()
+    assert all(f" {name} " in text for name in ("HSD", "HSD on signs"))
+    assert "HSD and HSD on signs disagree" not in text
+    apart = said(AP={"hsd": 0.3, "hsd_signs": 0.6})
+    assert (
+        "HSD and HSD on signs disagree on whether LexiRecall tells apart more pairs than AP (HSD 50.0 % to 30.0 %, on "
+        "signs 50.0 % to 60.0 %)."
+    ) in apart
+    assert "HSD and HSD on signs disagree" not in said(AP={"hsd": 0.3, "hsd_signs": 0.5})
+    one, other = invented(AP={"hsd": 0.3, "hsd_signs": 0.6}), invented()
+    both = {name: [*rows, *({**row, "collection": "d"} for row in other[name])] for name, rows in one.items()}
+    assert "tells apart more pairs than AP (on 1 of 2 collections)." in " ".join(summarize(both).split())
+
+
+def test_the_legend_names_the_measures_that_are_tested_by_signs() -> None:
+    assert "(t test for values, sign test for LexiRecall); HSD and own" in said()
+    assert "(t test for values, sign test for LexiRecall and AP); HSD and own" in said(AP={"test": "sign"})
+
+
+def test_what_holds_by_definition_is_marked() -> None:
+    text = said(AP={"by_definition": True, "agreement": 1.0, "agreement_low": 1.0, "agreement_high": 1.0})
+    assert " 100 %* " in text
+    assert "*: by definition, whatever the data." in text
+    assert "AP 100 % by definition." in text
+    assert "by definition" not in said()
+    one, other = invented(AP={"by_definition": True, "agreement": 1.0}), invented()
+    both = {name: [*rows, *({**row, "collection": "d"} for row in other[name])] for name, rows in one.items()}
+    assert "AP 75.0 % (50.0 to 100.0) by definition on 1 of 2 collections." in " ".join(summarize(both).split())
+    assert "75.0 %*" not in summarize(both)
+    rows = study({"tiny": tiny()}, measures=["R@3", "R@4", "RR"], num_samples=1).table("agreement").rows
+    assert [row[3] for row in rows] == ["1.000", "1.000 by definition", "0.600"]
+
+
 def test_measures_of_other_comparisons_are_not_compared() -> None:
     text = said(AP={"compared": 77}, ties={"low": 0.1, "high": 0.3}, power={"low": 0.1, "high": 0.3})
     assert "AP: over fewer or more comparisons than LexiRecall, so not compared." in text
@@ -866,25 +935,20 @@ def test_agreement_that_may_be_chance_is_called_so() -> None:
     assert "by chance only" not in said(AP={"agreement_low": 0.51})
 
 
-def of_depths(ties: dict[str, list[float]]) -> str:
-    """Summarize collections of some depths with these shares of ties, of LexiRecall and AP alike."""
+def test_what_depth_changes_is_not_claimed_of_collections_that_differ_in_more() -> None:
     several: dict[str, list[dict[str, Any]]] = {}
-    for label, shares in ties.items():
-        for i, share in enumerate(shares):
+    for label, share in {"deep": 0.1, "shallow": 0.6}.items():
+        for i in range(3):
             for name, rows in invented().items():
-                own = {"collection": f"{label}{i}", "label": label}
-                several.setdefault(name, []).extend({**row, **own, "ties": share} for row in rows)
-    return " ".join(summarize(several).split())
-
-
-def test_depth_is_spoken_of_only_as_the_numbers_have_it() -> None:
-    usual = of_depths({"deep": [0.1, 0.12, 0.11], "shallow": [0.5, 0.55, 0.6]})
-    assert "On shallow collections LexiRecall ties more often than on deep ones, by 44.0 %" in usual
-    opposite = of_depths({"deep": [0.5, 0.55, 0.6], "shallow": [0.1, 0.12, 0.11]})
-    assert "On shallow collections AP ties less often than on deep ones, by 44.0 %" in opposite
-    assert "more often" not in opposite
-    for unclear in ({"deep": [0.1, 0.9], "shallow": [0.2, 0.7]}, {"deep": [0.1], "shallow": [0.7]}):
-        assert "depth" not in of_depths(unclear)
+                own = {"collection": f"{label}{i}", "label": label, "ties": share + i / 100}
+                several.setdefault(name, []).extend({**row, **own} for row in rows)
+    text = " ".join(summarize(several).split())
+    assert "deep (runs return more than 1,000 documents per query): deep0, deep1, deep2; shallow (" in text
+    assert "Collections of other depths may differ in more than depth: cut the same runs to see what" in text
+    assert "does the depth" not in text
+    assert "often than on" not in text
+    alike = {name: [row for row in rows if row["label"] == "deep"] for name, rows in several.items()}
+    assert "differ in more than depth" not in summarize(alike)
 
 
 def test_of_several_collections_most_must_show_a_difference_and_none_its_opposite() -> None:
@@ -976,17 +1040,184 @@ def test_conclusions_on_a_sample_are_those_of_compare_on_its_queries(name: str) 
     assert made.directions[:, 0].tolist() == np.where(np.abs(means) < 1e-12, 0, np.sign(means)).tolist()
 
 
-def test_all_queries_keep_all_conclusions_and_samples_are_nested() -> None:
-    orders = request_orders(9, 3, 1)
-    assert (np.sort(orders, axis=1) == np.arange(9)).all()
-    made = study({"tail": tail()}, measures=["AP", "RR"], num_samples=3)
-    rows = made.tables["sampling"]
-    assert len(rows) == 9 * 3
-    assert [row["queries"] for row in rows[::3]] == [1, 2, 2, 3, 4, 5, 6, 6, 7]
+def test_halves_share_no_query_and_say_what_compare_says_of_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three splits of 17 queries into 8 and 8, each half compared by itself."""
+    monkeypatch.setattr("lexirecall.meta.halves.NUM_SPLITS", 3)
+    collection = simulate_collection(5, num_requests=17)
+    positions = project(collection.qrels, collection.runs)
+    names = positions.judgments.requests
+    rows = study({"s": positions}, measures=["AP"], num_samples=1, seed=4, alpha=0.4).tables["halves"]
+    orders = request_orders(17, 3, 4)
     for row in rows:
-        assert row["direction"] == (None if row["measure"] == "RR" else 1.0)
-        assert (row["reversed"], row["samples"], row["pairs"]) == (0.0, 3, 3)
-        assert row["significant"] == (0 if row["measure"] == "RR" else 3)
+        (whole,) = compare(collection.qrels, collection.runs, [row["measure"]], test="sign").measures
+        kept = []
+        for order in orders.tolist():
+            halves: list[Any] = []
+            for chosen in (order[:8], order[8:16]):
+                some = {names[i]: collection.qrels[names[i]] for i in chosen}
+                halves += compare(some, collection.runs, [row["measure"]], test="sign").measures
+            means, corrected = ([getattr(each, name) for each in halves] for name in ("means", "corrected"))
+            sides = np.sign(means[0]) * np.sign(means[1])
+            balances = [np.sign(each.wins - each.losses) for each in halves]
+            (one, other), both = (p < 0.4 for p in corrected), balances[0] * balances[1]
+            kept.append([
+                np.mean(sides[(means[0] != 0) | (means[1] != 0)] > 0),
+                np.mean(one & other & (both > 0)), np.mean(one & other & (both < 0)), np.mean([one, other]),
+                np.mean([np.sign(each) * np.sign(whole.means) > 0 for each in means]),
+            ])  # fmt: skip
+        shares = [row[name] for name in QUANTITIES]
+        assert shares == pytest.approx(np.mean(kept, axis=0).tolist())
+        assert (row["splits"], row["queries"], row["pairs"]) == (3, 8, 6)
+        assert row["same_direction_low"] <= row["same_direction"] <= row["same_direction_high"]
+    assert any(row["both_significant"] > 0 for row in rows)
+
+
+def test_halves_of_what_never_changes_agree_and_one_query_has_none() -> None:
+    rows = study({"tail": tail()}, measures=["AP", "RR"], num_samples=1).tables["halves"]
+    assert [row["same_direction"] for row in rows] == [1.0, 1.0, None]
+    assert [(row["queries"], row["opposite"], row["significant"]) for row in rows] == [(4, 0.0, 0.0)] * 3
+    one = study({"one": project({"q": {"a": 1}}, {"x": {"q": ["a"]}, "y": {"q": ["b", "a"]}})}, measures=["AP"])
+    assert one.tables["halves"] == ()
+    assert "Would fewer queries do?" not in one.summary()
+
+
+# Other samples of the runs
+
+ALIKE = ["a", "a", "b", "c", "d", "e", "f", "g", "h"]
+"""The team of each of nine runs: eight teams, the fewest that are drawn."""
+
+
+def drawn_from(bootstrap: Bootstrap) -> Iterator[tuple[list[int], list[int]]]:
+    """Give the runs and the requests of each resample, each as often as it is drawn."""
+    runs = bootstrap.runs()
+    assert runs is not None
+    (requests,) = bootstrap.blocks()
+    for ours, theirs in zip(runs.T.astype(int), requests.astype(int), strict=True):
+        yield np.repeat(np.arange(len(ours)), ours).tolist(), np.repeat(np.arange(len(theirs)), theirs).tolist()
+
+
+def test_a_resample_counts_pairs_of_different_runs_and_draws_teams_as_a_whole() -> None:
+    numbers = np.arange(36 * 6).reshape(36, 6)
+    place: Any = {pair: i for i, pair in enumerate(combinations(range(9), 2))}
+    teams = np.unique(ALIKE, return_inverse=True)[1]
+    bootstrap = Bootstrap(np.ones(6, bool), seed=2, num_resamples=30, teams=teams)
+    expected = []
+    for runs, requests in drawn_from(bootstrap):
+        assert runs.count(0) == runs.count(1)
+        pairs = [tuple(sorted(pair)) for pair in combinations(runs, 2) if pair[0] != pair[1]]
+        expected.append(sum(int(numbers[place[pair]][q]) for pair in pairs for q in requests))
+    assert bootstrap.over == "queries and teams"
+    assert bootstrap.pooled([numbers])[:, 0].tolist() == expected
+
+
+def test_teams_are_drawn_independently_of_queries_and_each_as_often() -> None:
+    bootstrap = Bootstrap(np.ones(8, bool), seed=3, num_resamples=5000, teams=np.arange(8))
+    runs = bootstrap.runs()
+    assert runs is not None
+    assert (runs.sum(axis=0) == 8).all()
+    assert runs.mean(axis=1) == pytest.approx(1, abs=4 * math.sqrt(7 / 8 / 5000))
+    requests = np.concatenate(list(bootstrap.blocks()))
+    correlations = np.corrcoef(runs, requests.T)[:8, 8:]
+    assert abs(correlations).max() < 5 / math.sqrt(5000)
+
+
+def test_the_correction_of_a_resample_is_over_the_pairs_that_it_has() -> None:
+    pvalues = np.array([[0.01], [0.02], [0.3], [np.nan], [0.004]])
+    drawn = np.array([[2.0], [1], [4], [3], [0]])
+    made = Conclusions(np.zeros((5, 1), int), np.zeros((5, 1), int), pvalues, np.argsort(pvalues, axis=0))
+    assert made.corrected == pytest.approx(correct(pvalues), nan_ok=True)
+    expanded = [p for p, n in zip(pvalues.ravel(), drawn.ravel(), strict=True) for _ in range(int(n))]
+    for alpha in (0.05, 0.08, 0.2):
+        expected = discriminative_power(correct(expanded), alpha)
+        assert made.powers(alpha, drawn).tolist() == [expected]
+    assert made.powers(0.05).tolist() == [discriminative_power(correct(pvalues), 0.05)]
+
+
+def test_a_contrast_is_its_estimate_and_196_deviations_of_resampled_runs_and_queries() -> None:
+    collection = simulate_collection(4, num_requests=12)
+    runs = {f"{name}{i}": run for i in range(3) for name, run in collection.runs.items()}
+    positions = project(collection.qrels, runs)
+    [by_runs] = [row for row in study({"s": positions}, measures="RR").tables["contrasts"] if row["quantity"] == "ties"]
+    teams = {name: name[:-1] for name in runs}
+    [fixed] = [
+        row for row in study(positions, teams=teams, measures="RR").tables["contrasts"] if row["quantity"] == "ties"
+    ]
+    assert (by_runs["over"], fixed["over"]) == ("queries and runs", "queries")
+    assert by_runs["difference"] == fixed["difference"]
+    for row in (by_runs, fixed):
+        assert row["high"] - row["difference"] == pytest.approx(row["difference"] - row["low"])
+    assert by_runs["high"] - by_runs["low"] > 1.2 * (fixed["high"] - fixed["low"])
+    tied = {name: naive_decided_of(positions, name) for name in ("LexiRecall", "RR")}
+    bootstrap = Bootstrap(np.ones(12, bool), teams=np.argsort(np.argsort(positions.systems)))
+    place = {pair: i for i, pair in enumerate(combinations(range(12), 2))}
+    drawn = []
+    for number, (runs_drawn, requests) in enumerate(drawn_from(bootstrap)):
+        if number == 300:
+            break
+        pairs = [place[a, b] if a < b else place[b, a] for a, b in combinations(runs_drawn, 2) if a != b]
+        ties = [tied[name][np.ix_(pairs, requests)].mean() for name in ("LexiRecall", "RR")]
+        drawn.append(ties[0] - ties[1])
+    reach = 1.959964 * np.std(drawn, ddof=1)
+    assert by_runs["high"] - by_runs["difference"] == pytest.approx(reach, rel=0.15)
+
+
+def naive_decided_of(positions: Positions, name: str) -> Any:
+    """Return which pairs a measure ties on which requests, [P, Q]."""
+    pairs = compared_pairs(positions, parse_preference(name), Policies())
+    return pairs.signs[np.triu_indices(len(positions.systems), 1)] == 0
+
+
+def test_of_fewer_than_eight_teams_a_difference_is_stated_for_these_runs() -> None:
+    runs = {f"{name} {i}": run for i in range(3) for name, run in TAIL_RUNS.items()}
+    positions = project(TAIL_QRELS, runs)
+    made = study(positions, measures="RR", num_samples=1)
+    text = " ".join(made.summary().split())
+    assert "LexiRecall ties less often than RR. " in text
+    assert "A difference is stated if its interval, over queries and runs, does not include 0." in text
+    few = study(positions, measures="RR", num_samples=1, teams={name: name.split()[0] for name in runs})
+    assert few.tables["data"][0]["teams"] == 3
+    assert few.manifest.conventions["collections"]["qrels"]["teams"]["near 1"] == "near"
+    text = " ".join(few.summary().split())
+    assert "LexiRecall ties less often than RR, for these runs." in text
+    assert "Over queries alone, as there are fewer than 8 teams, it is about these runs." in text
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"early us\nlate us them\nshort x\n", "teams:2: a line has 2 fields (run team), found more: 'late us them'"),
+        (b"early\n", "teams:1: a line has 2 fields (run team), found 1: 'early'"),
+        (b"early us\n\nlaet them\n", "teams:3: there is no run 'laet'\n  did you mean 'late'?"),
+        (b"early us\nlate x\nearly us\n", "teams:3: run 'early' is listed twice, of team 'us' and of 'us'"),
+        (b"early us\nlate x\nearly y\n", "teams:3: run 'early' is listed twice, of team 'us' and of 'y'"),
+        (b"early us\n", "teams: no team of 2 runs: 'late', 'short'\n  write a line for each run"),
+        (b"early us\nlate us\nshort us\n", "teams: all runs are of team 'us', so there is no other team to draw"),
+        (b"", "teams: the file is empty"),
+        (b"early us\nla\0te x\n", "teams:2: a NUL byte"),
+    ],
+)
+def test_what_is_wrong_with_teams_is_said_with_its_line(command: Command, text: bytes, message: str) -> None:
+    outcome = command("study", *FILES, "--teams", "teams", "--samples", "1", "-m", "RR", teams=text)
+    assert (outcome.code, outcome.out) == (1, "")
+    assert message in outcome.err
+    assert "Traceback" not in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("teams", "message"),
+    [
+        ({"late": "x", "short": "y", "nobody": "z"}, "teams: there is no run 'nobody'"),
+        ({"late": "x", "short": "y"}, "teams: no team of 1 run: 'early'"),
+        (dict.fromkeys(TINY_RUNS, "us"), "teams: all runs are of team 'us'"),
+    ],
+)
+def test_teams_of_a_mapping_are_checked_alike(teams: dict[str, str], message: str) -> None:
+    with pytest.raises(FormatError, match=message):
+        study(tiny(), measures="RR", teams=teams, num_samples=1)
+    with pytest.raises(UsageError, match=r"teams is 7, but must be a file or {run: team}"):
+        study(tiny(), measures="RR", teams=7, num_samples=1)
+    with pytest.raises(UsageError, match="teams: given beside collections"):
+        study([Collection("x", tiny())], teams=teams)
 
 
 # Drawings
@@ -999,7 +1230,7 @@ def test_one_collection_is_bars_and_several_are_boxes_by_depth() -> None:
     several = study({"s": simulated(), "tail": tail()}, num_samples=2)
     names = {
         "agreement", "ties", "sensitivity-sign", "sensitivity-hsd-signs", "sensitivity-paired", "sensitivity-hsd",
-        "sampling-direction", "sampling-significance",
+        "halves-direction", "halves-significance",
         "degradation-ties", "degradation-agreement", "degradation-agreement-untied",
     }  # fmt: skip
     assert charts(one.tables).keys() == charts(several.tables).keys() == names
@@ -1018,17 +1249,25 @@ def test_tasks_make_panels_of_tables_and_figures() -> None:
         Collection("s", simulated(), task="retrieval"),
         Collection("t", tiny()),
         Collection("u", tail(), task="=x"),
+        Collection("v", tiny(), task="retrieval"),
     ]
     made = study(given, measures=["AP"], num_samples=2)
-    assert [row["task"] for row in made.tables["data"]] == ["retrieval", "", "=x"]
-    assert {row[0] for row in made.table("ties").rows} == {"retrieval", "other", "=x"}
-    assert charts(made.tables)["ties"].to_dict()["facet"]["column"]["sort"] == ["retrieval", "other", "=x"]
-    panels = json.dumps(charts(made.tables)["degradation-ties"].to_dict())
-    assert '"retrieval, removed at random"' in panels
-    text = made.summary()
-    assert text.startswith("3 collections. retrieval: s; other: t; =x: u.")
-    assert "\nretrieval " in text
-    assert made.to_tsv("ties").splitlines()[-1].startswith("u\t'=x\tshallow\tAP\t")
+    assert [row["task"] for row in made.tables["data"]] == ["retrieval", "", "=x", "retrieval"]
+    assert {row[0] for row in made.table("ties").rows} == {
+        "retrieval, standard", "retrieval, shallow", "other, shallow", "=x, shallow"
+    }  # fmt: skip
+    drawn = charts(made.tables)["ties"].to_dict()["vconcat"]
+    assert [each["facet"]["column"]["sort"] for each in drawn] == [
+        ["retrieval, standard", "retrieval, shallow"], ["other, shallow"], ["=x, shallow"]
+    ]  # fmt: skip
+    degraded = charts(made.tables)["degradation-ties"].to_dict()
+    assert [len(row["hconcat"]) for row in degraded["vconcat"]] == [2, 2, 1, 1, 1, 1]
+    assert '"retrieval, standard, removed at random"' in json.dumps(degraded)
+    text = " ".join(made.summary().split())
+    assert text.startswith("4 collections. retrieval, standard (runs return more than 100 and up to 1,000 documents")
+    assert "; retrieval, shallow (runs return up to 100 documents per query): v; other, shallow (" in text
+    assert "\nretrieval, shallow " in made.summary()
+    assert made.to_tsv("ties").splitlines()[-3].startswith("u\t'=x\tshallow\tAP\t")
 
 
 def test_the_lines_of_a_figure_have_bands() -> None:
@@ -1119,7 +1358,7 @@ def test_absolute_paths_and_odd_names_are_found(folder: Path) -> None:
         ('"data/runs/*", "data/runs/early"', '"data/runs/**b"', "collection 'tiny': runs: "),
         ('"data/runs/*", "data/runs/early"', '"data/runs/early"', "collection 'tiny': runs: there is only one run"),
         ("level = 2", "lewel = 2", "collection 'tiny at 2': unknown key 'lewel'\n  did you mean 'level'?"),
-        ("level = 2", "measure = 2", "unknown key 'measure'\n  choose from name, task, qrels, runs"),
+        ("level = 2", "measure = 2", "unknown key 'measure'\n  choose from name, task, qrels, runs, teams"),
         ("level = 2", 'level = "2"', "level is '2', but must be a number"),
         ("level = 2", "level = true", "level is True, but must be a number"),
         ("level = 2", "level = 0", "collection 'tiny at 2': level is 0"),
@@ -1128,6 +1367,8 @@ def test_absolute_paths_and_odd_names_are_found(folder: Path) -> None:
         ("corpus_size = 100", 'corpus_size = "gone"', "corpus_size: the file"),
         ("corpus_size = 100", "corpus_size = 1.5", "corpus_size is 1.5, but must be a whole number or text"),
         ("judged_only = true", "judged_only = 1", "judged_only is 1, but must be true or false"),
+        ("level = 2", 'teams = "gone"', "teams: the file"),
+        ("level = 2", "teams = 7", "teams is 7, but must be text"),
         ('queries = "intersection"', 'queries = "some"', "collection 'tiny at 2': queries is 'some'"),
         ("judged_only = true", 'ties = "expected"', "collection 'tiny at 2': a study compares with LexiRecall"),
         ("[[collection]]", "[[collections]]", "unknown key 'collections' outside of any collection"),
@@ -1225,8 +1466,12 @@ def test_a_name_and_a_task_can_be_given(command: Command, folder: Path) -> None:
     named = command("study", *files, "--name", "mine", "--samples", "1", "-m", "RR", "-o", "out")
     assert (named.code, named.out.split(":")[0]) == (0, "mine")
     assert command("study", *files, "--samples", "1", "-m", "RR", "-o", "out").out.split(":")[0] == "data"
-    both = command("study", "--collections", "collections.toml", "--name", "mine")
-    assert (both.code, both.out) == (2, "")
+    for option in ("name", "task"):
+        both = command("study", "--collections", "collections.toml", f"--{option}", "mine")
+        assert (both.code, both.out) == (2, "")
+        assert f"both --collections and --{option} are given\n  give each collection its {option} in" in both.err
+    tasked = command("study", *files, "--task", "toys", "--samples", "1", "-m", "RR", "-o", "out")
+    assert (tasked.code, (folder / "out" / "data.tsv").read_text().splitlines()[1].split("\t")[1]) == (0, "toys")
     text = TOML.replace(b'name = "tiny"\n', b'name = "tiny"\ntask = "toys"\n').decode()
     (folder / "tasks.toml").write_text(text)
     assert [each.task for each in read_collections(folder / "tasks.toml")] == ["toys", ""]

@@ -1,7 +1,7 @@
 """Study: what measures are worth on your own data, one module for each question.
 
 Belongs here: the verb and its result. Not here: the questions (`data`, `agreement`, `ties`, `correlation`,
-`sensitivity`, `sampling`, `degradation`), the words (`summary`), the layout (`layout`) and the drawings (`figures`).
+`sensitivity`, `halves`, `degradation`), the words (`summary`), the layout (`layout`) and the drawings (`figures`).
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -11,11 +11,11 @@ from typing import Any, cast
 
 import numpy as np
 
-from lexirecall.errors import UsageError, listed
+from lexirecall.errors import UsageError, check_count, is_several, listed
 from lexirecall.fields import taken, takes
 from lexirecall.formats import Qrels, Runs
 from lexirecall.manifest import READING, Manifest, Note, Policies
-from lexirecall.meta import agreement, correlation, data, degradation, sampling, sensitivity, shares, ties
+from lexirecall.meta import agreement, correlation, data, degradation, halves, sensitivity, shares, ties
 from lexirecall.meta.collection import Collection, CollectionFiles, collection_name, read_collections
 from lexirecall.meta.conclusions import Outcomes
 from lexirecall.meta.decisions import decide_all
@@ -43,7 +43,7 @@ TABLES = {
     "ties": ties.COLUMNS,
     "correlation": correlation.COLUMNS,
     "sensitivity": sensitivity.COLUMNS,
-    "sampling": sampling.COLUMNS,
+    "halves": halves.COLUMNS,
     "degradation": degradation.COLUMNS,
     "contrasts": shares.CONTRAST_COLUMNS,
 }
@@ -54,12 +54,13 @@ Collections = Mapping[str, Positions] | Iterable[Collection | CollectionFiles]
 RowsByTable = dict[str, list[dict[str, Any]]]
 
 
-@takes(Policies, *READING)
+@takes(Policies, *READING, warns=True)
 def study(
     qrels: Qrels | Positions | Collections,
     runs: Runs | None = None,
     measures: Names | None = None,
     *,
+    teams: Any = None,
     alpha: float = 0.05,
     num_samples: int = 30,
     seed: int = 0,
@@ -70,7 +71,8 @@ def study(
     The arguments are those of `evaluate`. To study several collections at once, give {name: positions}, to which the
     options apply, or collections with their own options, such as those that `read_collections` finds in a file. They
     are read and studied one after the other. LexiRecall, with which measures are compared, always comes first.
-    `num_samples` is how often labels are removed, and queries drawn, at random; the same `seed` draws the same ones.
+    `teams` is who made each run, as {run: team} or a file: differences between measures are over other teams too.
+    `num_samples` is how often labels are removed at random; the same `seed` draws the same ones.
 
     >>> from lexirecall import simulate_collection
     >>> simulated = simulate_collection(1, num_requests=5)
@@ -81,14 +83,14 @@ def study(
     Reference: DiazEM25, empirical analysis.
     """
     check_chance("alpha", alpha)
-    _check_count("num_samples", num_samples, 1)
-    _check_count("seed", seed, 0)
+    check_count("num_samples", num_samples, 1)
+    check_count("seed", seed, 0)
     rows = _asked(measures)
     questions = _Questions(rows, alpha, num_samples, seed, options.get("show_progress", False))
     tables: RowsByTable = {name: [] for name in TABLES}
     notes: list[Note] = []
     records: dict[str, Any] = {}
-    for collection in _read(qrels, runs, options, questions):
+    for collection in _read(qrels, runs, options, teams, questions):
         if collection.name in records:
             raise UsageError(f"two collections are called {collection.name!r}", remedy="rename one")
         notes += questions.notes(collection)  # first: it says what cannot be computed before the long work
@@ -100,11 +102,6 @@ def study(
     return Study({name: tuple(own) for name, own in tables.items()}, questions.manifest(records, notes))
 
 
-def _check_count(name: str, value: object, least: int) -> None:
-    if not isinstance(value, int) or value < least:
-        raise UsageError(f"{name} is {value!r}, but must be a whole number of at least {least}")
-
-
 def _asked(measures: Names | None) -> tuple[Evaluable, ...]:
     """Return the rows asked for, LexiRecall first; a preference made from a measure becomes that measure."""
     asked = parse_names(MEASURES if measures is None else measures)
@@ -113,19 +110,20 @@ def _asked(measures: Names | None) -> tuple[Evaluable, ...]:
 
 
 def _read(
-    qrels: Qrels | Positions | Collections, runs: Runs | None, options: dict[str, Any], questions: "_Questions"
-) -> Iterator[Collection]:
+    qrels: Qrels | Positions | Collections, runs: Runs | None, options: dict[str, Any], teams: Any,
+    questions: "_Questions",
+) -> Iterator[Collection]:  # fmt: skip
     """Give one collection after the other: a single one, several by name, or those with their own options."""
-    given = [name for name in options if name != "show_progress"]
+    given = [name for name in options if name != "show_progress"] + ["teams"] * (teams is not None)
     policies = taken(Policies, options)
     if runs is not None or isinstance(qrels, Positions):
         positions = positions_of(cast("Qrels | Positions", qrels), runs, questions.measures, options)
-        yield Collection(collection_name(positions.judgments.name), positions, policies)
+        yield Collection(collection_name(positions.judgments.name), positions, policies, teams=teams)
     elif isinstance(qrels, Mapping):
         for name, each in qrels.items():
-            yield Collection(str(name), positions_of(each, None, (), options), policies)
+            yield Collection(str(name), positions_of(each, None, (), options), policies, teams=teams)
     else:
-        collections = list(qrels) if isinstance(qrels, Iterable) else [qrels]
+        collections = list(qrels) if is_several(qrels) else [qrels]
         if not all(isinstance(each, (Collection, CollectionFiles)) for each in collections):
             raise UsageError("no runs are given", remedy="give judgments and runs, or positions from project")
         if given:
@@ -180,21 +178,20 @@ class _Questions:
             for row, each in zip(self.measures, decisions, strict=True)
         }
         requests = np.any([each.compared > 0 for each in decisions], axis=0)
-        bootstrap = Bootstrap(requests, self.seed, self.alpha)
+        bootstrap = Bootstrap(requests, self.seed, self.alpha, teams=collection.team_numbers)
         named = {name: each.decisions for name, each in outcomes.items()}
         reference, *others = named
         tied, of_ties = ties.tie_rows(named, bootstrap)
+        certain = {str(row) for row in self.measures if agreement.is_by_definition(row, positions, policies)}
         agreeing, of_agreement = agreement.agreement_rows(
-            named[reference], {name: named[name] for name in others}, bootstrap
+            named[reference], {name: named[name] for name in others}, certain, bootstrap
         )
         power = []
         for row in self.measures:
             power.append(sensitivity.power_row(row, outcomes[str(row)], collection, alpha=self.alpha))
             progress.advance(1)
         power, of_power = sensitivity.with_intervals(power, list(outcomes.values()), bootstrap)
-        sampled = sampling.sampling_rows(
-            outcomes, requests, alpha=self.alpha, num_samples=self.num_samples, seed=self.seed, progress=progress
-        )
+        split = halves.halves_rows(outcomes, requests, alpha=self.alpha, seed=self.seed, progress=progress)
         degraded: list[dict[str, Any]] = []
         of_labels: list[dict[str, Any]] = []
         if not positions.follow_labels:
@@ -207,7 +204,7 @@ class _Questions:
             "ties": tied,
             "correlation": correlation.tau_rows(outcomes, bootstrap),
             "sensitivity": power,
-            "sampling": sampled,
+            "halves": split,
             "degradation": degraded,
             "contrasts": [*of_ties, *of_agreement, *of_power, *of_labels],
         }
@@ -218,6 +215,7 @@ class _Questions:
             "seed": self.seed,
             "samples": self.num_samples,
             "resamples": NUM_RESAMPLES,
+            "splits": halves.NUM_SPLITS,
             "alpha": self.alpha,
             "collections": collections,
         }
@@ -233,6 +231,7 @@ def _record(collection: Collection) -> dict[str, Any]:
         "qrels": positions.judgments.name,
         "task": collection.task,
         "runs": list(positions.systems),
+        "teams": collection.teams,
         "corpus_size": sizes if sizes is None or len(sizes) > 1 else sizes[0],
         **asdict(positions.conventions),
         **asdict(collection.policies),

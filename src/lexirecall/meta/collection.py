@@ -9,27 +9,32 @@ The file has one table for each collection. Paths and patterns are relative to t
     task = "retrieval"
     qrels = "robust04/qrels.txt"
     runs = ["robust04/runs/*.gz"]
+    teams = "robust04/teams.txt"
     corpus_size = 528155
 """
 
 import json
 import os
-import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from lexirecall.errors import FormatError, UsageError, hint_at
 from lexirecall.fields import among, offered, taken
-from lexirecall.formats import Qrels, Runs, check_reader, project
+from lexirecall.formats import Qrels, Runs, check_engine, project
 from lexirecall.formats.kinds import may_hold_table
 from lexirecall.formats.source import Source
+from lexirecall.judgments import IntArray
 from lexirecall.manifest import READING, Conventions, Policies, Sources
-from lexirecall.paths import exists, is_file, is_folder
+from lexirecall.meta.teams import teams_of
+from lexirecall.paths import exists, is_file, is_folder, regular
 from lexirecall.positions import Positions
+from lexirecall.trees import toml_tree
 
+_LARGEST = 1 << 20  # bytes of a file that lists collections
 _TYPES: dict[str, tuple[type, ...]] = {
     "choice": (str,),
     "flag": (bool,),
@@ -42,7 +47,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
 }
 """What TOML has for an option of each kind."""
 _OPTIONS = {field.name: found for field, found in offered(Policies, *READING)}
-"""What a collection may set besides its name, task, qrels and runs: the options of the command line."""
+"""What a collection may set besides its name, task, qrels, runs and teams: the options of the command line."""
 _WORDS = {
     int: "a whole number",
     float: "a number",
@@ -60,7 +65,9 @@ class Collection:
     positions: Positions
     policies: Policies = field(default_factory=Policies)
     task: str = ""
-    """What it is about, such as retrieval or recommendation; collections of one task share a panel."""
+    """What it is about, such as retrieval or recommendation; collections of one task and depth share a panel."""
+    teams: Any = None
+    """A file of lines `run team`, or {run: team}, which it becomes; None if each run is of a team of its own."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "positions", self.positions.sought(self.policies.level))  # labels are those of units
@@ -68,6 +75,14 @@ class Collection:
         if len(self.positions.systems) < 2:
             raise UsageError(f"{self.name}: there is only one run, so there is nothing to compare it with",
                              remedy="a study needs two or more runs")  # fmt: skip
+        if self.teams is not None:
+            object.__setattr__(self, "teams", teams_of(self.teams, self.positions.systems))
+
+    @property
+    def team_numbers(self) -> IntArray:
+        """The team of each run, as a number from 0 on in the order of their names, [S]."""
+        teams = [self.teams[run] if self.teams else run for run in self.positions.systems]
+        return np.unique(teams, return_inverse=True)[1].astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -79,17 +94,18 @@ class CollectionFiles:
     runs: Runs
     options: Mapping[str, Any] = field(default_factory=dict)
     task: str = ""
+    teams: Any = None
 
     def __post_init__(self) -> None:
         Policies(**among(Policies, self.options))
         conventions = Conventions(**among(Conventions, self.options))
         check_ties(conventions.ties)
-        check_reader(conventions, Sources(**among(Sources, self.options)))
+        check_engine(conventions, Sources(**among(Sources, self.options)))
 
     @property
     def files(self) -> list[object]:
         """What it is read from: judgments, runs, and the files that options name."""
-        return [self.qrels, self.runs, self.options.get("corpus_size"), self.options.get("providers")]
+        return [self.qrels, self.runs, self.options.get("corpus_size"), self.options.get("providers"), self.teams]
 
     def read(self, *, needs_judged: bool = False, show_progress: bool | None = False) -> Collection:
         """Read judgments and runs.
@@ -101,7 +117,7 @@ class CollectionFiles:
         options = {**self.options, "show_progress": show_progress}
         policies = taken(Policies, options)
         positions = project(self.qrels, self.runs, needs_judged=needs_judged, **options)
-        return Collection(self.name, positions, policies, self.task)
+        return Collection(self.name, positions, policies, self.task, self.teams)
 
 
 def check_ties(rule: str) -> None:
@@ -112,8 +128,9 @@ def check_ties(rule: str) -> None:
 
 
 def from_files(
-    files: Sequence[str], options: Mapping[str, Any] | None = None, *, name: str | None = None
-) -> CollectionFiles:
+    files: Sequence[str], options: Mapping[str, Any] | None = None, *, name: str | None = None, task: str = "",
+    teams: str | None = None,
+) -> CollectionFiles:  # fmt: skip
     """Return the collection of a file of judgments and the runs after it.
 
     Without a name it is named after the judgments, or after their folder if the file is only called qrels.
@@ -122,7 +139,7 @@ def from_files(
     ('robust', 'robust04.txt')
     """
     qrels, *runs = files
-    return CollectionFiles(name or collection_name(qrels), qrels, runs, options or {})
+    return CollectionFiles(name or collection_name(qrels), qrels, runs, options or {}, task, teams)
 
 
 def collection_name(qrels: str) -> str:
@@ -136,8 +153,10 @@ def collection_name(qrels: str) -> str:
     return folder if is_plain and folder not in ("", "..") else name
 
 
-def read_collections(path: str | os.PathLike[str], options: Mapping[str, Any] | None = None) -> list[CollectionFiles]:
-    """Read a file that lists collections; `options` apply to each collection that does not set its own.
+def read_collections(
+    path: str | os.PathLike[str], options: Mapping[str, Any] | None = None, *, teams: str | None = None
+) -> list[CollectionFiles]:
+    """Read a file that lists collections; `options` and `teams` apply to each that does not set its own.
 
     The whole file is checked, and that the files it names exist, before any of them is read.
 
@@ -148,7 +167,7 @@ def read_collections(path: str | os.PathLike[str], options: Mapping[str, Any] | 
     """
     name = os.fspath(path)
     tables = _tables(name)
-    found = [_collection(table, number, Path(name), options or {}) for number, table in enumerate(tables, 1)]
+    found = [_collection(table, number, Path(name), options or {}, teams) for number, table in enumerate(tables, 1)]
     names = [collection.name for collection in found]
     if twice := sorted({each for each in names if names.count(each) > 1}):
         problem = f"several collections are called {', '.join(map(repr, twice))}"
@@ -157,15 +176,8 @@ def read_collections(path: str | os.PathLike[str], options: Mapping[str, Any] | 
 
 
 def _tables(name: str) -> list[dict[str, Any]]:
-    try:
-        with Source(name).open() as stream:
-            content = tomllib.loads(stream.read().decode())
-    except tomllib.TOMLDecodeError as error:
-        line = re.search(r"at line (\d+)", str(error))
-        problem = f"not valid TOML: {error}"
-        raise FormatError(name, int(line[1]) if line else None, problem, remedy="see https://toml.io") from None
-    except UnicodeDecodeError as error:
-        raise FormatError(name, None, f"not UTF-8 text: {error.reason}", remedy="convert it to UTF-8") from None
+    with Source(name) as source:
+        content = toml_tree(source.read_whole(_LARGEST), name)
     if unknown := content.keys() - {"collection"}:
         problem = f"unknown key {sorted(unknown)[0]!r} outside of any collection"
         raise FormatError(name, None, problem, remedy="begin each collection with a line [[collection]]")
@@ -176,15 +188,18 @@ def _tables(name: str) -> list[dict[str, Any]]:
     return tables
 
 
-def _collection(table: dict[str, Any], number: int, path: Path, options: Mapping[str, Any]) -> CollectionFiles:
+def _collection(
+    table: dict[str, Any], number: int, path: Path, options: Mapping[str, Any], teams: str | None
+) -> CollectionFiles:
     reader = _TableReader(table, number, path)
     reader.check_keys()
     name, qrels = reader.text("name"), reader.file("qrels")
     runs = list(reader.runs())
     own = {key: reader.option(key) for key in _OPTIONS if key in table}
     task = reader.text("task") if "task" in table else ""
+    teams = reader.file("teams") if "teams" in table else teams
     try:
-        return CollectionFiles(name, qrels, runs, {**options, **own}, task)
+        return CollectionFiles(name, qrels, runs, {**options, **own}, task, teams)
     except UsageError as error:
         raise reader.error(error.problem, error.remedy) from None
 
@@ -203,7 +218,7 @@ class _TableReader:
         return FormatError(str(self.path), None, f"{which}: {problem}", remedy=remedy)
 
     def check_keys(self) -> None:
-        allowed = ("name", "task", "qrels", "runs", *_OPTIONS)
+        allowed = ("name", "task", "qrels", "runs", "teams", *_OPTIONS)
         for key in self.table:
             if key not in allowed:
                 raise self.error(f"unknown key {key!r}", hint_at(key, allowed))
@@ -240,7 +255,7 @@ class _TableReader:
             return [str(path)]
         root = Path(path.anchor) if path.is_absolute() else Path()
         try:
-            files = sorted(str(file) for file in root.glob(str(path.relative_to(root))) if file.is_file())
+            files = regular(sorted(map(str, root.glob(str(path.relative_to(root))))))
         except ValueError as error:
             raise self.error(f"runs: {pattern!r} is not a pattern: {error}", 'write it as "runs/*.gz"') from None
         if not files:

@@ -1,7 +1,7 @@
 """Conclusions: which of two systems a measure calls better over some of the requests, and whether significantly.
 
 Belongs here: the sign of the mean difference, and the sign test with Holm's correction, of all pairs on many samples of
-requests at once. Not here: the samples (`sampling`), the tests by themselves (statistics).
+requests at once. Not here: the samples (`halves`, `resampling`), the tests by themselves (statistics).
 
 A sample is a row of weights: how often each request counts. The test sees nothing but who wins each request, so it is
 the same for all measures, and what differs between them cannot come from their tests.
@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
 from lexirecall.manifest import Policies
@@ -20,7 +21,7 @@ from lexirecall.meta.decisions import Decisions
 from lexirecall.names import Evaluable, parse_preference
 from lexirecall.positions import Positions
 from lexirecall.statistics.binomial import sign_pvalues
-from lexirecall.statistics.corrections import correct
+from lexirecall.statistics.corrections import holm
 from lexirecall.verbs.rank import compared_pairs
 
 _BLOCK = 2**21  # pairs and samples at once
@@ -32,7 +33,9 @@ class Outcomes:
 
     decisions: Decisions
     values: FloatArray | None = None
-    """The value of each system, [S, Q], more being better; 0 where it does not take part. None for signs."""
+    """The value of each system, [S, Q], more being better; 0 where it has none. None for signs."""
+    has_value: BoolArray | None = None
+    """Where it has one, [S, Q]."""
     sizes: FloatArray | None = None
     """By how much the first of each pair is better, [P, Q], if a preference has sizes."""
 
@@ -42,7 +45,8 @@ class Outcomes:
         if isinstance(row, Measure):
             projection = positions.at_level(row.level(policies.level))
             values = row.direction * row.scores(projection, policies.among(positions.answered))
-            return cls(decisions, np.where(decisions.taking_part, values, 0.0))
+            has_value = decisions.taking_part & np.isfinite(values)
+            return cls(decisions, np.where(has_value, values, 0.0), has_value)
         if parse_preference(row).is_sized:
             pairs = compared_pairs(positions, parse_preference(row), policies)
             return cls(decisions, sizes=pairs.values[np.triu_indices(len(pairs.systems), 1)].astype(float))
@@ -53,8 +57,8 @@ class Outcomes:
 
         Of a measure it is the value, of a preference the mean preference against the other systems.
         """
-        if self.values is not None:
-            return self.values, self.decisions.taking_part
+        if self.values is not None and self.has_value is not None:
+            return self.values, self.has_value
         balances = self.decisions.balances
         is_defined = ~np.isnan(balances)
         return np.where(is_defined, balances, 0.0), is_defined
@@ -68,17 +72,37 @@ class Conclusions:
     """The sign of the mean difference, [P, K]: 1 if the first is better."""
     balances: IntArray
     """Wins minus losses, [P, K]."""
-    corrected: FloatArray
-    """p of the sign test after Holm's correction over the pairs, [P, K]; nan where nothing is compared."""
+    pvalues: FloatArray
+    """p of the sign test, [P, K]; nan where nothing is compared."""
+    order: IntArray
+    """What sorts them, for each sample, [P, K]."""
+
+    @property
+    def corrected(self) -> FloatArray:
+        """The same p after Holm's correction over the pairs."""
+        corrected = np.empty_like(self.pvalues)
+        np.put_along_axis(corrected, self.order, np.minimum(self._holm(self._counts(1.0)), 1.0), axis=0)
+        return corrected
+
+    def _counts(self, drawn: npt.ArrayLike) -> FloatArray:
+        """Return how often each pair is there, 0 where nothing is compared, in the order of p."""
+        return np.take_along_axis(np.where(np.isnan(self.pvalues), 0.0, drawn), self.order, axis=0)
+
+    def _holm(self, counts: FloatArray) -> FloatArray:
+        return holm(np.take_along_axis(self.pvalues, self.order, axis=0), counts)
 
     def is_significant(self, alpha: float) -> BoolArray:
         """Tell which pairs differ, [P, K]."""
         return np.asarray(self.corrected < alpha)
 
-    def powers(self, alpha: float) -> FloatArray:
-        """Return the share of pairs that differ significantly among those that are compared, [K]."""
+    def powers(self, alpha: float, drawn: npt.ArrayLike = 1.0) -> FloatArray:
+        """Return the share of pairs that differ significantly among those that are compared, [K].
+
+        `drawn` is how often each pair is there, [P, K]; the correction is over all that are.
+        """
+        counts = self._counts(drawn)
         with np.errstate(invalid="ignore"):
-            return np.asarray(self.is_significant(alpha).sum(axis=0) / (~np.isnan(self.corrected)).sum(axis=0))
+            return np.asarray((counts * (self._holm(counts) < alpha)).sum(axis=0) / counts.sum(axis=0))
 
 
 def blocks_of_samples(num_samples: int, num_systems: int) -> Iterator[slice]:
@@ -99,8 +123,7 @@ def conclude(outcomes: Outcomes, weights: FloatArray) -> Conclusions:
     wins, losses, compared = _won_and_lost(outcomes.decisions, weights)
     balances = wins - losses
     pvalues = np.where(compared > 0, sign_pvalues(wins, losses), np.nan)
-    corrected = np.stack([correct(column) for column in pvalues.T], axis=1)
-    return Conclusions(_directions(outcomes, weights, balances), balances, corrected)
+    return Conclusions(_directions(outcomes, weights, balances), balances, pvalues, np.argsort(pvalues, axis=0))
 
 
 def _won_and_lost(decisions: Decisions, weights: FloatArray) -> tuple[IntArray, IntArray, IntArray]:
@@ -124,9 +147,9 @@ def _directions(outcomes: Outcomes, weights: FloatArray, balances: IntArray) -> 
     """Return the sign of the mean difference of each pair in each sample, [P, K]."""
     if outcomes.sizes is not None:
         return _signs(outcomes.sizes @ weights.T, np.abs(outcomes.sizes) @ weights.T)
-    if outcomes.values is None:
+    if outcomes.values is None or outcomes.has_value is None:
         return np.sign(balances)
-    values, among = outcomes.values, outcomes.decisions.taking_part
+    values, among = outcomes.values, outcomes.has_value
     a, b = np.triu_indices(len(values), 1)
     if (among == among[0]).all():
         sums = values @ weights.T

@@ -10,7 +10,7 @@ import numpy as np
 from lexirecall.measures import SET_R
 from lexirecall.meta.collection import Collection
 
-COLUMNS = ("collection", "task", "queries", "runs", "relevant", "retrieved", "recall", "label")
+COLUMNS = ("collection", "task", "queries", "runs", "teams", "relevant", "retrieved", "recall", "label")
 LABELS = ("deep", "standard", "shallow")
 
 
@@ -36,8 +36,8 @@ def describe(collection: Collection) -> dict[str, Any]:
     >>> from lexirecall import project
     >>> positions = project({"q": {"a": 1, "b": 1}, "r": {"c": 0}}, {"x": {"q": ["a", "z"]}, "y": {"q": []}})
     >>> describe(Collection("mine", positions))
-    {'collection': 'mine', 'task': '', 'queries': 1, 'runs': 2, 'relevant': 2.0, 'retrieved': 1.0, 'recall': 0.25, \
-'label': 'shallow'}
+    {'collection': 'mine', 'task': '', 'queries': 1, 'runs': 2, 'teams': 2, 'relevant': 2.0, 'retrieved': 1.0, \
+'recall': 0.25, 'label': 'shallow'}
     """
     positions, policies = collection.positions, collection.policies
     projection = positions.at_level(policies.level)
@@ -49,6 +49,7 @@ def describe(collection: Collection) -> dict[str, Any]:
         "task": collection.task,
         "queries": int(has_relevant.sum()),
         "runs": len(positions.systems),
+        "teams": int(collection.team_numbers.max()) + 1,
         "relevant": _mean(projection.num_relevant[has_relevant]),
         "retrieved": retrieved,
         "recall": _mean(SET_R.scores(projection)[counted]),

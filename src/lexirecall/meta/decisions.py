@@ -200,6 +200,22 @@ def _counted(x: Decisions, y: Decisions) -> IntArray:
     return counts
 
 
+def by_pair(x: Decisions, y: Decisions) -> BoolArray:
+    """Tell, of each pair on each request, whether both decide it in the same way, the second does, and both compare it.
+
+    >>> everyone = np.ones((2, 2), bool)
+    >>> x = Decisions(everyone, ranks=np.array([[0, 0], [1, 0]], np.int16))
+    >>> by_pair(x, x).astype(int).tolist()
+    [[[1, 0]], [[1, 0]], [[1, 1]]]
+    """
+    common, rows = x.taking_part & y.taking_part, []
+    for s in range(len(common) - 1):
+        theirs, both = y.against_later(s), common[s] & common[s + 1 :]
+        decided = both & (theirs != 0)
+        rows.append(np.stack([decided & (x.against_later(s) == theirs), decided, both]))
+    return np.concatenate(rows, axis=1)
+
+
 def _added(signs: SignArray) -> IntArray:
     """Add up rows of -1, 0 and 1, [Q], in bytes while they cannot overflow: that is many times faster."""
     if len(signs) < 128:
@@ -234,10 +250,9 @@ def _decide(row: Evaluable, projection: Projection, policies: Policies) -> Decis
     if not policies.counts_empty(row):
         taking_part = taking_part & (projection.num_relevant > 0)
     if isinstance(row, Measure):
-        values = row.direction * row.scores(projection, among)
-        defined = np.isfinite(values)
-        keys = row.order(projection)
-        return Decisions(taking_part & defined, dense_ranks(np.where(defined, values if keys is None else keys, 0.0)))
+        worth, keys = row.worth(row.scores(projection, among)), row.order(projection)
+        has_worth = ~np.isnan(worth)
+        return Decisions(taking_part & has_worth, dense_ranks(np.where(has_worth, worth if keys is None else keys, 0)))
     if order := _ORDERS.get(row.formulas):
         return Decisions(taking_part, ranks=_small(order(projection)))
     return Decisions(taking_part, signs=row.pairs(projection, among).signs)

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from lexirecall.judgments import BoolArray, FloatArray, IntArray, offsets_of
 from lexirecall.meta.collection import Collection
-from lexirecall.meta.decisions import Decisions, concordance, decide_all
+from lexirecall.meta.decisions import Decisions, by_pair, concordance, decide_all
 from lexirecall.meta.resampling import Bootstrap
 from lexirecall.meta.shares import PooledShares, bounded, contrasts
 from lexirecall.meta.ties import denominators
@@ -85,6 +86,10 @@ def kept_labels(positions: Positions, level: float, removal: str, bits: np.rando
         yield kept
 
 
+Counts = npt.NDArray[np.int32]
+"""How often both decide the same way, and the full labels decide, of each pair on each request, [2, P, Q]."""
+
+
 @dataclass(frozen=True, slots=True)
 class Degraded:
     """The counts behind one row, on each request, added up over the samples; and what each sample gives alone."""
@@ -122,11 +127,11 @@ def degradation_rows(
     differences: list[dict[str, Any]] = []
     for number, removal in enumerate(REMOVALS):
         bits = np.random.PCG64([seed, number])
-        degraded = _degraded(collection, measures, full, removal, bits, num_samples, progress)
+        degraded, halved = _degraded(collection, measures, full, removal, bits, num_samples, progress)
         shares = PooledShares.of([counts for each in degraded for one in each for counts in one.counts])
         shape = len(TENTHS), len(names), len(QUANTITIES)
-        values, resampled = shares.values.reshape(shape), shares.resampled(bootstrap).reshape(-1, *shape)
-        lows, highs = bootstrap.intervals(resampled)
+        values = shares.values.reshape(shape)
+        lows, highs = bootstrap.intervals(shares.resampled(bootstrap).reshape(-1, *shape))
         for tenths, of_measures in zip(TENTHS, degraded, strict=True):
             labels = float(num_kept(num_relevant, tenths).mean())
             for m, name in enumerate(names):
@@ -137,7 +142,7 @@ def degradation_rows(
                 separated = full[m].num_compared - full[m].num_tied
                 row |= {"labels": labels, "samples": len(of_measures[m].by_sample), "separated": separated}
                 rows.append(row | denominators(full[m]))
-        differences += contrasts(f"kept_{removal}", names, values[HALF, :, -1], resampled[:, HALF, :, -1], bootstrap)
+        differences += contrasts(f"kept_{removal}", dict(zip(names, halved, strict=True)), bootstrap)
     return rows, differences
 
 
@@ -154,11 +159,13 @@ def _degraded(
     bits: np.random.PCG64,
     num_samples: int,
     progress: Progress | None,
-) -> list[list[Degraded]]:
-    """Return what is counted for each share and measure."""
+) -> tuple[list[list[Degraded]], list[Counts]]:
+    """Return what is counted for each share and measure; and with half of the labels, of each pair on each request."""
     unchanged = [_counts(each, each) for each in full]
     counts = np.zeros((len(TENTHS), len(full), *unchanged[0].shape), np.int64)
     by_sample = np.zeros((len(TENTHS), len(full), num_samples, len(QUANTITIES)))
+    num_systems, num_requests = full[0].taking_part.shape
+    halved = [np.zeros((2, num_systems * (num_systems - 1) // 2, num_requests), np.int32) for _ in full]
     for sample in range(num_samples):
         left = collection.positions
         kept_by_share = kept_labels(collection.positions, collection.policies.level, removal, bits)
@@ -169,10 +176,13 @@ def _degraded(
                 own = _counts(now, then)
                 counts[tenths, m] += own
                 by_sample[tenths, m, sample] = _quantities(own)
+                if tenths == HALF:
+                    halved[m] += by_pair(now, then)[:2]
             if progress is not None:
                 progress.advance(1)
     whole = [Degraded(each, _quantities(each)[None]) for each in unchanged]
-    return [whole, *([Degraded(c, b) for c, b in zip(counts[t], by_sample[t], strict=True)] for t in TENTHS[1:])]
+    some = ([Degraded(c, b) for c, b in zip(counts[t], by_sample[t], strict=True)] for t in TENTHS[1:])
+    return [whole, *some], halved
 
 
 def _counts(now: Decisions, full: Decisions) -> IntArray:

@@ -10,6 +10,7 @@ from statistics import median
 from typing import Any
 
 from lexirecall.meta.data import LABELS
+from lexirecall.meta.halves import QUANTITIES
 
 HALF = 0.5
 ENOUGH = 0.9
@@ -42,6 +43,8 @@ class Digest:
     """Of the same values."""
     differences: Mapping[tuple[str, str, str], Sequence[Interval]] = field(default_factory=dict)
     """The intervals of the difference between two measures on each collection, by quantity and measures."""
+    over: tuple[str, ...] = ()
+    """What these intervals are over."""
 
     def value(self, measure: str, quantity: str) -> float | None:
         """Return the median over the collections; None if no collection has a value.
@@ -95,18 +98,19 @@ def _less(value: float | None) -> float | None:
 
 
 def panels(data: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Return the panel of each collection: its task if any collection has one, else its depth label; in order.
+    """Return the panel of each collection, in order: its depth label, after its task if any collection has one.
 
     >>> ml, web = {"collection": "ml", "label": "shallow"}, {"collection": "web", "label": "deep"}
     >>> panels([{**ml, "task": ""}, {**web, "task": ""}])
     {'web': 'deep', 'ml': 'shallow'}
+    >>> panels([{**ml, "task": "toys"}, {**web, "task": ""}, {**web, "task": "toys", "collection": "new"}])
+    {'new': 'toys, deep', 'ml': 'toys, shallow', 'web': 'other, deep'}
     """
-    if any(row["task"] for row in data):
-        names = {row["collection"]: row["task"] or "other" for row in data}
-        order = list(dict.fromkeys(names.values()))
-    else:
-        names, order = {row["collection"]: row["label"] for row in data}, list(LABELS)
-    return dict(sorted(names.items(), key=lambda item: order.index(item[1])))
+    tasks = list(dict.fromkeys(row["task"] for row in data))
+    rows = sorted(data, key=lambda row: (tasks.index(row["task"]), LABELS.index(row["label"])))
+    return {
+        row["collection"]: f"{row['task'] or 'other'}, {row['label']}" if any(tasks) else row["label"] for row in rows
+    }
 
 
 def digests(tables: TablesOfRows) -> tuple[Digest, dict[str, Digest]]:
@@ -128,25 +132,23 @@ def _gathered(tables: TablesOfRows, among: set[str]) -> Digest:
             values.setdefault((fact.measure, fact.quantity), []).append(fact.value)
             intervals.setdefault((fact.measure, fact.quantity), []).append(fact.interval)
     differences: dict[tuple[str, str, str], list[Interval]] = {}
-    for row in tables["contrasts"]:
-        if row["collection"] in among:
-            differences.setdefault((row["quantity"], row["a"], row["b"]), []).append((row["low"], row["high"]))
-    return Digest(measures, values, intervals, differences)
+    contrasts = [row for row in tables["contrasts"] if row["collection"] in among]
+    for row in contrasts:
+        differences.setdefault((row["quantity"], row["a"], row["b"]), []).append((row["low"], row["high"]))
+    return Digest(measures, values, intervals, differences, tuple(dict.fromkeys(row["over"] for row in contrasts)))
 
 
 def _facts(tables: TablesOfRows) -> Iterator[Fact]:
     yield from _columns(tables["ties"], "ties", "compared")
-    yield from _columns(tables["agreement"], "agreement", "separated")
-    yield from _columns(tables["sensitivity"], "sign", "hsd_signs", "paired")
+    yield from _columns(tables["agreement"], "agreement", "separated", "by_definition")
+    yield from _columns(tables["sensitivity"], "sign", "hsd", "hsd_signs", "paired")
     for row in tables["correlation"]:
         interval = row["tau_low"], row["tau_high"]
         yield Fact(row["collection"], row["b"], f"tau with {row['a']}", row["tau"], interval)
-    for row in tables["sampling"]:
-        if row["share"] == HALF:
-            yield from _columns([row], "direction", "significance")
+    yield from _columns(tables["halves"], *QUANTITIES)
     for row in tables["degradation"]:
         if row["removed"] == HALF and row["removal"] == "uniform":
-            yield from _columns([row], ties="half_ties", agreement_untied="half_kept")
+            yield from _columns([row], agreement_untied="half_kept")
         elif row["removed"] == HALF:
             yield from _columns([row], agreement_untied="rare_kept")
     yield from _survivals(tables["degradation"])

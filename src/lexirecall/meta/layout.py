@@ -8,25 +8,26 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lexirecall.meta.digest import TablesOfRows, panels
+from lexirecall.meta.halves import QUANTITIES
 from lexirecall.tables import Table, number, whole
 from lexirecall.verbs.averages import with_interval
 
 DECIMALS = 3
 _SHOWN: dict[str, tuple[str, ...]] = {
-    "data": ("queries", "runs", "relevant", "retrieved", "recall"),
+    "data": ("queries", "runs", "teams", "relevant", "retrieved", "recall"),
     "agreement": ("measure", "agreement", "separated", "pairs", "queries"),
     "ties": ("measure", "ties", "compared", "pairs", "queries"),
     "correlation": ("a", "b", "tau", "runs", "queries"),
     "sensitivity": ("measure", "sign", "hsd_signs", "test", "paired", "hsd", "pairs", "queries"),
-    "sampling": ("share", "queries", "measure", "direction", "significance", "reversed", "power", "samples", "pairs"),
+    "halves": ("measure", *QUANTITIES, "splits", "queries", "pairs"),
     "degradation": (
         "removal", "removed", "measure", "ties", "agreement", "agreement_untied", "labels", "samples", "pairs",
         "queries",
     ),
-    "contrasts": ("quantity", "a", "b", "difference", "queries"),
+    "contrasts": ("quantity", "a", "b", "difference", "over", "queries"),
 }  # fmt: skip
 """The columns that people see; those of an interval are shown beside their number."""
-_TEXTS = ("collection", "panel", "measure", "a", "b", "quantity", "removal", "test")
+_TEXTS = ("collection", "panel", "measure", "a", "b", "quantity", "removal", "test", "over")
 
 
 def laid_out(tables: TablesOfRows, name: str) -> Table:
@@ -52,6 +53,8 @@ def _cells(row: Mapping[str, Any], columns: Sequence[str]) -> list[str]:
 
 
 def _cell(row: Mapping[str, Any], column: str) -> str:
+    if column == "agreement" and row.get("by_definition") and row[column] is not None:
+        return f"{_text(row[column])} by definition"
     ends = ("low", "high") if column == "difference" else (f"{column}_low", f"{column}_high")
     return with_interval(_text(row[column]), *(_text(row.get(end)) for end in ends))
 

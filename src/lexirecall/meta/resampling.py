@@ -1,22 +1,29 @@
-"""Resampling: other samples of the requests, and how far a number moves from one to the other.
+"""Resampling: other samples of the requests and runs, and how far a number moves from one to the other.
 
 Belongs here: the samples of one collection, with and without replacement, the sums over them, and intervals of what
 they give. Not here: how requests are drawn with replacement (statistics.bootstrap), what is summed.
+
+Runs are drawn by teams, because those of one team are alike. A run that is drawn twice makes no pair with its copy.
 
 Random numbers come from the raw bits of a named generator, which numpy promises never to change. What is summed for
 counts are whole numbers, so the sums are exact in floats and the same for blocks of any size.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
+from lexirecall.meta.conclusions import blocks_of_samples
 from lexirecall.statistics.attainable import least_attainable
 from lexirecall.statistics.bootstrap import percentile_interval, resampled_counts
 
 NUM_RESAMPLES = 1000
+FEWEST_TEAMS = 8
+"""With fewer, runs stay as they are, and what is said is about these runs."""
 _STREAM = 7  # keeps the drawn requests apart from the labels that are removed with the same seed
 
 
@@ -29,6 +36,19 @@ class Bootstrap:
     seed: int = 0
     alpha: float = 0.05
     num_resamples: int = NUM_RESAMPLES
+    teams: IntArray | None = None
+    """The team of each run, as a number from 0 on, [S]."""
+
+    @property
+    def over(self) -> str:
+        """What is drawn for a contrast between measures.
+
+        >>> [Bootstrap(np.ones(9, bool), teams=np.arange(9) // size).over for size in (1, 2)]
+        ['queries and runs', 'queries']
+        """
+        if self.teams is None or self.teams.max() + 1 < FEWEST_TEAMS:
+            return "queries"
+        return f"queries and {'runs' if self.teams.max() + 1 == len(self.teams) else 'teams'}"
 
     @property
     def num_requests(self) -> int:
@@ -58,6 +78,30 @@ class Bootstrap:
         among = numbers[self.requests]
         return np.concatenate([counts @ among for counts in self.blocks()])
 
+    def runs(self) -> npt.NDArray[np.float32] | None:
+        """Return how often each run is drawn in each resample, [S, resamples]; None if runs are not drawn."""
+        if self.teams is None or self.over == "queries":
+            return None
+        drawn = resampled_counts(int(self.teams.max()) + 1, self.num_resamples, (self.seed, _STREAM + 2))
+        return np.concatenate([*drawn])[:, self.teams].T.astype(np.float32)
+
+    def pooled(self, counts: Sequence[npt.NDArray[Any]]) -> FloatArray:
+        """Add up numbers of each pair of runs on each request, [P, Q] each, over what is drawn: [resamples, counts].
+
+        >>> made = Bootstrap(np.ones(6, bool), num_resamples=2, teams=np.arange(8))
+        >>> (made.pooled([np.ones((28, 6))])[:, 0] / 6).tolist() == [pairs_of(each).sum() for each in made.runs().T]
+        True
+        """
+        runs = self.runs()
+        drawn = np.concatenate([block.T.astype(np.float32) for block in self.blocks()], axis=1)
+        sums = np.empty((self.num_resamples, len(counts)))
+        for block in blocks_of_samples(self.num_resamples, 0 if runs is None else len(runs)):
+            pairs = np.float32(1) if runs is None else pairs_of(runs[:, block])
+            for i, each in enumerate(counts):  # whole and small numbers: their sums are exact
+                of_pairs = each[:, self.requests].astype(np.float32) @ drawn[:, block] * pairs
+                sums[block, i] = of_pairs.sum(axis=0, dtype=float)
+        return sums
+
     def reach(self, values: FloatArray) -> FloatArray:
         """Return how far the interval of a number reaches if resamples are biased but have the right spread: z sd.
 
@@ -82,6 +126,16 @@ class Bootstrap:
             return nothing, nothing
         low, high = percentile_interval(values.reshape(len(values), -1).T, self.alpha)
         return low.reshape(values.shape[1:]), high.reshape(values.shape[1:])
+
+
+def pairs_of(runs: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return how often each pair of runs is drawn, from how often each run is.
+
+    >>> pairs_of(np.array([2.0, 1, 0])).tolist()
+    [2.0, 0.0, 0.0]
+    """
+    a, b = np.triu_indices(len(runs), 1)
+    return np.asarray(runs[a] * runs[b])
 
 
 def request_orders(num_requests: int, num_samples: int, seed: int) -> IntArray:

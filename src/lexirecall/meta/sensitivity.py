@@ -6,9 +6,8 @@ Measures can be compared only under a test that sees the same of all of them. Th
 wins each request; the measure's own tests, which see sizes where there are any, are beside them.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -16,8 +15,8 @@ import numpy as np
 from lexirecall.judgments import FloatArray
 from lexirecall.meta.collection import Collection
 from lexirecall.meta.conclusions import Outcomes, blocks_of_samples, conclude
-from lexirecall.meta.resampling import Bootstrap
-from lexirecall.meta.shares import bounded, contrast
+from lexirecall.meta.resampling import Bootstrap, pairs_of
+from lexirecall.meta.shares import bounded, differences
 from lexirecall.meta.ties import denominators
 from lexirecall.names import Evaluable, parse_preference
 from lexirecall.statistics.hsd import tukey_hsd
@@ -40,8 +39,8 @@ def power_row(row: Evaluable, outcomes: Outcomes, collection: Collection, *, alp
     Comparable between measures: `sign`, by the sign test with Holm's correction over all pairs, and `hsd_signs`, by
     Tukey's honestly significant difference on the mean preference of each system against the others, which depends on
     who the others are. The measure's own: `paired`, by the test that suits it (`test`: the sign test for lexicographic
-    preferences, the t test for sizes), with Holm's correction; `hsd`, on its values; `t`, by the t test whether it
-    suits or not. A share is None if there is no p-value.
+    preferences, the t test for sizes), with Holm's correction; `hsd`, the paper's, on its values, and on the mean
+    preference of a preference; `t`, by the t test whether it suits or not. A share is None if there is no p-value.
 
     >>> from lexirecall import parse_measure, project
     >>> from lexirecall.meta.decisions import decide
@@ -57,7 +56,9 @@ def power_row(row: Evaluable, outcomes: Outcomes, collection: Collection, *, alp
     """
     own = {test: _power(row, collection, test, alpha) for test in ("hsd", "t")}
     sign = defined(_sign_power(outcomes, alpha))
-    test = "t" if parse_preference(row).is_sized else "sign"
+    preference = parse_preference(row)
+    is_steady = preference.measure is None or preference.measure.is_steady
+    test = "t" if preference.is_sized and is_steady else "sign"
     return {
         "measure": str(row),
         "sign": sign,
@@ -75,35 +76,29 @@ def with_intervals(
     """Add the interval of `sign` to each row, and return the contrasts between measures under that same test.
 
     A resample repeats some requests, which makes differences look more certain: its power is too high. But the spread
-    between resamples is that between samples of requests. So an interval is the number ± z times that spread.
+    between resamples is that between samples of requests. So an interval is the number ± z times that spread. For
+    contrasts runs are drawn too, and the correction is over the pairs that are.
     """
     fewer = replace(bootstrap, num_resamples=NUM_RESAMPLES)
-    resampled = np.stack([_resampled(each, fewer) for each in outcomes], axis=1)
+    resampled, with_runs = np.stack([_resampled(each, fewer) for each in outcomes], axis=2)
     values = np.array([np.nan if row["sign"] is None else row["sign"] for row in rows])
     reach = fewer.reach(resampled)
     lows, highs = np.maximum(values - reach, 0.0), np.minimum(values + reach, 1.0)
     bound = [row | bounded("sign", *each) for row, *each in zip(rows, values, lows, highs, strict=True)]
-    return bound, list(_contrasts([row["measure"] for row in rows], values, resampled, fewer))
+    return bound, list(differences("power", [row["measure"] for row in rows], values, with_runs, fewer))
 
 
 def _resampled(outcomes: Outcomes, bootstrap: Bootstrap) -> FloatArray:
-    """Return the power by the sign test in each resample."""
-    powers = [np.zeros(0)]
-    for drawn in bootstrap.blocks() if bootstrap.is_possible else ():
-        weights = np.zeros((len(drawn), len(bootstrap.requests)))
-        weights[:, bootstrap.requests] = drawn
-        blocks = blocks_of_samples(len(weights), len(outcomes.decisions.taking_part))
-        powers += [conclude(outcomes, weights[block]).powers(bootstrap.alpha) for block in blocks]
-    return np.concatenate(powers)
-
-
-def _contrasts(
-    names: Sequence[str], values: FloatArray, resampled: FloatArray, bootstrap: Bootstrap
-) -> Iterator[dict[str, Any]]:
-    for a, b in combinations(range(len(names)), 2):
-        difference, reach = values[a] - values[b], float(bootstrap.reach(resampled[:, a] - resampled[:, b]))
-        ends = difference - reach, difference + reach
-        yield contrast("power", names[a], names[b], difference, *ends, bootstrap.num_requests)
+    """Return the power by the sign test in each resample of the requests, and of requests and runs, [2, resamples]."""
+    powers, runs = [np.zeros((2, 0))], bootstrap.runs()
+    weights = np.zeros((bootstrap.num_resamples, len(bootstrap.requests)))
+    weights[:, bootstrap.requests] = np.concatenate([*bootstrap.blocks()])
+    blocks = blocks_of_samples(len(weights), len(outcomes.decisions.taking_part)) if bootstrap.is_possible else ()
+    for block in blocks:
+        made = conclude(outcomes, weights[block])
+        drawn = 1.0 if runs is None else pairs_of(runs[:, block])
+        powers.append(np.stack([made.powers(bootstrap.alpha), made.powers(bootstrap.alpha, drawn)]))
+    return np.concatenate(powers, axis=1)
 
 
 def _sign_power(outcomes: Outcomes, alpha: float) -> float:

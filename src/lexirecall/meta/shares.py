@@ -4,7 +4,7 @@ Belongs here: shares of pooled counts, their intervals, and the differences betw
 here: what is counted (`ties`, `agreement`, `degradation`).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -16,7 +16,7 @@ from lexirecall.judgments import FloatArray
 from lexirecall.meta.resampling import Bootstrap
 from lexirecall.tables import defined
 
-CONTRAST_COLUMNS = ("collection", "task", "label", "quantity", "a", "b", "difference", "low", "high", "queries")
+CONTRAST_COLUMNS = ("collection", "task", "label", "quantity", "a", "b", "difference", "low", "high", "over", "queries")
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,20 +63,23 @@ def bounded(name: str, value: float, low: float, high: float) -> dict[str, float
     return {name: defined(value), f"{name}_low": defined(low), f"{name}_high": defined(high)}
 
 
-def contrasts(
+def contrasts(quantity: str, counts: Mapping[str, npt.NDArray[Any]], bootstrap: Bootstrap) -> Iterator[dict[str, Any]]:
+    """Give the difference between the shares of each pair of measures, from their parts and wholes, [2, P, Q]."""
+    sums = np.array([each.sum(axis=(1, 2)) for each in counts.values()], float)
+    drawn = bootstrap.pooled([one for each in counts.values() for one in each])
+    values, resampled = _divided(*sums.T), _divided(drawn[:, ::2], drawn[:, 1::2])
+    yield from differences(quantity, list(counts), values, np.where(np.isnan(resampled), values, resampled), bootstrap)
+
+
+def differences(
     quantity: str, names: Sequence[str], values: FloatArray, resampled: FloatArray, bootstrap: Bootstrap
 ) -> Iterator[dict[str, Any]]:
-    """Give the difference between each pair of measures, and its interval over the same resamples for both."""
-    pairs = list(combinations(range(len(names)), 2))
-    for a, b in pairs:
-        low, high = bootstrap.intervals(resampled[:, [a]] - resampled[:, [b]])
-        yield contrast(quantity, names[a], names[b], values[a] - values[b], low[0], high[0], bootstrap.num_requests)
+    """Give the difference between each pair of measures, ± z deviations of what the same resamples give for both.
 
-
-def contrast(
-    quantity: str, a: str, b: str, difference: float, low: float, high: float, num_requests: int
-) -> dict[str, Any]:
-    """Return a row of the table of contrasts; an undefined difference has no interval."""
-    ends = (np.nan, np.nan) if np.isnan(difference) else (low, high)
-    named = {"quantity": quantity, "a": a, "b": b, "difference": defined(difference)}
-    return {**named, "low": defined(ends[0]), "high": defined(ends[1]), "queries": num_requests}
+    A resample that repeats requests or runs may be biased, as its middle would be, but it has the right spread.
+    """
+    for a, b in combinations(range(len(names)), 2):
+        difference, reach = values[a] - values[b], float(bootstrap.reach(resampled[:, a] - resampled[:, b]))
+        ends = {"low": defined(difference - reach), "high": defined(difference + reach)}
+        named = {"quantity": quantity, "a": names[a], "b": names[b], "difference": defined(difference)}
+        yield {**named, **ends, "over": bootstrap.over, "queries": bootstrap.num_requests}

@@ -8,23 +8,24 @@ do not show one.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from statistics import fmean, variance
 from textwrap import fill
 from typing import Any
 
 from lexirecall.errors import counted, listed
 from lexirecall.meta.digest import ENOUGH, FEW, Digest, TablesOfRows, digests, panels
+from lexirecall.meta.resampling import FEWEST_TEAMS
 from lexirecall.tables import Table, percent
 from lexirecall.text import visible
 
 WIDTH = 100
+CERTAIN = " by definition"
 _COLUMNS = {
     "ties": "tied",
     "agreement": "sides",
     "sign": "sign",
-    "hsd_signs": "HSD",
+    "hsd": "HSD",
+    "hsd_signs": "HSD on signs",
     "paired": "own",
-    "half_ties": "half: tied",
     "half_kept": "half: kept",
     "rare_kept": "rare: kept",
 }
@@ -59,30 +60,39 @@ def _opening(data: Sequence[Mapping[str, Any]]) -> str:
             f"documents per query and finds {percent(row['recall'])} of the relevant ones."
         )
     names = panels(data)
+    depths = {names[row["collection"]]: _BOUNDS[row["label"]] for row in data}
     groups = [
-        f"{visible(panel)}{_depth_of(panel, data)}: "
+        f"{visible(panel)} (runs return {depths[panel]} documents per query): "
         + listed([visible(name) for name, own in names.items() if own == panel], 12)
         for panel in dict.fromkeys(names.values())
     ]
-    return (
+    said = (
         f"{len(data):,} collections. {'; '.join(groups)}. Tables and sentences show medians over the collections, and "
         "in parentheses the lowest and the highest value."
     )
-
-
-def _depth_of(panel: str, data: Sequence[Mapping[str, Any]]) -> str:
-    if any(row["task"] for row in data):
-        return ""
-    return f" (runs return {_BOUNDS[panel]} documents per query)"
+    if len(set(depths.values())) > 1:
+        said += (
+            " Collections of other depths may differ in more than depth: cut the same runs to see what depth changes."
+        )
+    return said
 
 
 def _table(digest: Digest, corner: str) -> str:
     shown = {quantity: title for quantity, title in _COLUMNS.items() if digest.defined(quantity)}
-    rows = tuple(
-        (visible(measure), *(percent(digest.value(measure, quantity)) for quantity in shown))
-        for measure in digest.measures
-    )
+    rows = tuple((visible(measure), *(_cell(digest, measure, each) for each in shown)) for measure in digest.measures)
     return Table((corner, *shown.values()), rows).to_text()
+
+
+def _cell(digest: Digest, measure: str, quantity: str) -> str:
+    mark = "*" if quantity == "agreement" and _by_definition(digest, measure) == CERTAIN else ""
+    return f"{percent(digest.value(measure, quantity))}{mark}"
+
+
+def _by_definition(digest: Digest, measure: str) -> str:
+    """Say on which collections the reference cannot but agree with a measure; nothing if on none."""
+    known = digest.values.get((measure, "by_definition"), ())
+    where = "" if all(known) else f" on {sum(known):,.0f} of {counted(len(known), 'collection')}"
+    return f"{CERTAIN}{where}" if any(known) else ""
 
 
 def _legend(tables: TablesOfRows, digest: Digest, alpha: float) -> Iterator[str]:
@@ -95,24 +105,30 @@ def _legend(tables: TablesOfRows, digest: Digest, alpha: float) -> Iterator[str]
         "sides: of the comparisons that the measure decides, the share that LexiRecall decides the same way. "
         "LexiRecall prefers the ranking that retrieves more relevant documents, or if both retrieve the same number, "
         "the one that finds the last of them sooner."
+        + (f" *:{CERTAIN}, whatever the data." if any(_by_definition(digest, m) for m in digest.measures) else "")
     )
+    signs = dict.fromkeys(row["measure"] for row in tables["sensitivity"] if row["test"] == "sign")
     yield (
         f"sign: of {pairs} of runs, the share that differs significantly (p < {alpha:g}) by the sign test with Holm's "
         "correction: it only sees who wins each query, so measures can be compared. HSD: the same by Tukey's test of "
-        "all runs at once, also on wins and losses; it depends on which other runs are in the pool. own: by the "
-        "measure's own test (t test for values, sign test for LexiRecall); not comparable between measures."
+        "all runs at once, as in the paper: on values, and for LexiRecall on the mean preference of a run against the "
+        "others. HSD on signs: on that mean preference for every measure. Both depend on which other runs are in the "
+        "pool. own: by the measure's own test (t test for values, sign test for "
+        f"{_joined(list(signs))}); HSD and own are not comparable between measures."
     )
     if digest.defined("half_kept"):
         yield (
-            "half: tied, kept: if a random half of the relevant documents lost their labels, the share of comparisons "
-            "that would be tied, and the share of the measure's decisions that would stay. rare: kept: the latter if "
-            "mostly documents that few runs retrieve lost their labels, as when only the top of some runs was judged."
+            "half: kept: if a random half of the relevant documents lost their labels, the share of the measure's "
+            "decisions that would stay. rare: kept: the same if mostly documents that few runs retrieve lost their "
+            "labels, as when only the top of some runs was judged."
         )
     if is_one:
-        yield (
-            f"In parentheses: the interval over queries ({100 * (1 - alpha):g} %); for samples of queries, the middle "
-            "of the samples. A difference is stated if its own interval does not include 0."
-        )
+        level = f"{100 * (1 - alpha):g} %"
+        yield f"In parentheses: the interval over queries ({level}); for halves, the middle of the splits."
+    if digest.over:
+        few = f" Over queries alone, as there are fewer than {FEWEST_TEAMS} teams, it is about these runs."
+        said = f"A difference is stated if its interval, over {', or over '.join(digest.over)}, does not include 0."
+        yield said + (few if "queries" in digest.over else "")
 
 
 def _answers(tables: TablesOfRows, digest: Digest, alpha: float) -> Iterator[str]:
@@ -122,12 +138,10 @@ def _answers(tables: TablesOfRows, digest: Digest, alpha: float) -> Iterator[str
         yield f"Which agree with finding everything? {_on_agreement(digest)}"
     if digest.defined("sign"):
         yield f"Which tell your runs apart? {_on_power(tables, digest, alpha)}"
-    if digest.defined("direction"):
+    if digest.defined("same_direction"):
         yield f"Would fewer queries do? {_on_queries(digest)}"
     if digest.defined("half_kept"):
         yield f"Which survive missing labels? {_on_labels(tables, digest)}"
-    if depth := " ".join(_on_depth(tables, digest, alpha)):
-        yield f"What does the depth of the runs change? {depth}"
 
 
 def _on_ties(tables: TablesOfRows, digest: Digest) -> str:
@@ -145,7 +159,7 @@ def _on_ties(tables: TablesOfRows, digest: Digest) -> str:
 
 def _on_agreement(digest: Digest) -> str:
     reference, shares = digest.measures[0], digest.defined("agreement")
-    values = ", ".join(_shown(digest, name, "agreement") for name in shares)
+    values = ", ".join(_shown(digest, name, "agreement") + _by_definition(digest, name) for name in shares)
     said = [f"Of what a measure decides, {reference} decides the same way: {values}. Chance gives 50 %."]
     if chance := [name for name in shares if _may_be_chance(digest, name)]:
         said.append(f"{_joined(chance)} may agree by chance only.")
@@ -165,16 +179,38 @@ def _on_power(tables: TablesOfRows, digest: Digest, alpha: float) -> str:
     values = ", ".join(_shown(digest, name, "sign") for name in shares)
     said = [f"Share of the pairs of runs told apart by the same test for all, the sign test: {values}."]
     said += _placed(digest, "power", _comparable(tables, digest), "tells apart more pairs", "tells apart fewer pairs")
+    if contrary := list(_contrary(digest)):
+        which = ", ".join(contrary)
+        said.append(
+            f"HSD and HSD on signs disagree on whether {digest.measures[0]} tells apart more pairs than {which}."
+        )
     return " ".join(said)
+
+
+def _contrary(digest: Digest) -> Iterator[str]:
+    """Give the measures that HSD and HSD on signs put on opposite sides of the first one, and where."""
+    reference, *others = digest.measures
+    for name in others:
+        shares = [digest.values.get((each, how), ()) for how in ("hsd", "hsd_signs") for each in (reference, name)]
+        collections = list(zip(*shares, strict=True)) if len(set(map(len, shares))) == 1 else []
+        turned = sum((a - b) * (c - d) < 0 for a, b, c, d in collections)
+        if turned and len(collections) > 1:
+            yield f"{visible(name)} (on {turned:,} of {len(collections):,} collections)"
+        elif turned:
+            a, b, c, d = map(percent, collections[0])
+            yield f"{visible(name)} (HSD {a} to {b}, on signs {c} to {d})"
 
 
 def _on_queries(digest: Digest) -> str:
-    reference = digest.measures[0]
-    orders = ", ".join(_shown(digest, name, "direction") for name in digest.defined("direction"))
-    said = [f"On a random half of the queries, the better mean of two runs stays the better one: {orders}."]
-    if (stays := digest.value(reference, "significance")) is not None:
-        said.append(f"Of the significant differences of {reference}, {percent(stays)} stay significant.")
-    return " ".join(said)
+    """Say how far two disjoint halves agree, and that a half and the whole agree too well."""
+    reference, shares = digest.measures[0], digest.defined("same_direction")
+    orders = ", ".join(_shown(digest, name, "same_direction") for name in shares)
+    said = [f"Of two disjoint halves of the queries, both have the same run of a pair ahead: {orders}."]
+    both, one, opposite = (digest.value(reference, name) for name in ("both_significant", "significant", "opposite"))
+    said.append(f"{reference} tells {percent(one)} of the pairs apart by the sign test on a half, {percent(both)} the "
+                f"same way on both, and {percent(opposite)} in opposite ways.")  # fmt: skip
+    whole = ", ".join(f"{visible(name)} {percent(digest.value(name, 'with_whole'))}" for name in shares)
+    return f"{' '.join(said)} A half and the whole that contains it agree more, which understates the error: {whole}."
 
 
 def _on_labels(tables: TablesOfRows, digest: Digest) -> str:
@@ -196,50 +232,6 @@ def _on_labels(tables: TablesOfRows, digest: Digest) -> str:
     said += _placed(digest, "kept_uniform", others, "keeps a larger share of its decisions without half of the labels",
                     "keeps a smaller share")  # fmt: skip
     return " ".join(said)
-
-
-def _on_depth(tables: TablesOfRows, digest: Digest, alpha: float) -> Iterator[str]:
-    """Compare the ties of the deepest and the shallowest collections, if there are several of each."""
-    labels = [label for label in _BOUNDS if sum(row["label"] == label for row in tables["data"]) > 1]
-    if len(labels) < 2:
-        return
-    deep, shallow = labels[0], labels[-1]
-    for measure in digest.measures:
-        here, there = (_ties_of(tables, measure, label) for label in (shallow, deep))
-        low, high = _welch(here, there, alpha)
-        if low > 0 or high < 0:
-            least, most = sorted((abs(low), abs(high)))
-            yield (
-                f"On {shallow} collections {visible(measure)} ties {'more' if low > 0 else 'less'} often than on "
-                f"{deep} ones, by {percent(abs(fmean(here) - fmean(there)))} of the comparisons ({_bare(least)} to "
-                f"{_bare(most)})."
-            )
-
-
-def _ties_of(tables: TablesOfRows, measure: str, label: str) -> list[float]:
-    rows = (row for row in tables["ties"] if row["measure"] == measure and row["label"] == label)
-    return [row["ties"] for row in rows if row["ties"] is not None]
-
-
-def _welch(x: Sequence[float], y: Sequence[float], alpha: float) -> tuple[float, float]:
-    """Return Welch's interval of mean(x) - mean(y); it includes 0 if there are too few values.
-
-    >>> low, high = _welch([0.1, 0.2, 0.3], [0.5, 0.6, 0.7], 0.05)
-    >>> round(low, 4), round(high, 4)
-    (-0.6267, -0.1733)
-    """
-    from scipy.special import stdtrit
-
-    if min(len(x), len(y)) < 2:
-        return 0.0, 0.0
-    difference = fmean(x) - fmean(y)
-    squares = variance(x) / len(x), variance(y) / len(y)
-    total = sum(squares)
-    if not total:
-        return difference, difference
-    df = total**2 / (squares[0] ** 2 / (len(x) - 1) + squares[1] ** 2 / (len(y) - 1))
-    reach = -float(stdtrit(df, alpha / 2)) * total**0.5
-    return difference - reach, difference + reach
 
 
 def _sparse(digest: Digest) -> list[str]:
@@ -264,7 +256,7 @@ def _placed(digest: Digest, quantity: str, among: Sequence[str], more: str, fewe
     above = [name for name in others if digest.exceeds(quantity, name, reference)]
     parts = [f"{verb} than {_joined(names)}" for verb, names in ((more, below), (fewer, above)) if names]
     if parts:
-        yield f"{reference} {' and '.join(parts)}."
+        yield f"{reference} {' and '.join(parts)}{', for these runs' if 'queries' in digest.over else ''}."
     if equal := [name for name in others if name not in (*below, *above)]:
         yield f"The data do not show a difference between {reference} and {_joined(equal, 'or')} in this."
 

@@ -6,7 +6,9 @@ Belongs here: the share of ties.
 from collections.abc import Mapping
 from typing import Any
 
-from lexirecall.meta.decisions import Decisions
+import numpy as np
+
+from lexirecall.meta.decisions import Decisions, by_pair
 from lexirecall.meta.resampling import Bootstrap
 from lexirecall.meta.shares import PooledShares, bounded, contrasts
 
@@ -29,13 +31,14 @@ def tie_rows(
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Return for each measure the share of ties with its interval and what it is a share of; and the contrasts."""
     shares = PooledShares.of([(each.tied, each.compared) for each in measures.values()])
-    values, resampled = shares.values, shares.resampled(bootstrap)
-    lows, highs = bootstrap.intervals(resampled)
+    values, (lows, highs) = shares.values, bootstrap.intervals(shares.resampled(bootstrap))
     rows = [
         {"measure": name, **bounded("ties", values[i], lows[i], highs[i]), **denominators(decisions)}
         for i, (name, decisions) in enumerate(measures.items())
     ]
-    return rows, list(contrasts("ties", list(measures), values, resampled, bootstrap))
+    counts = {name: by_pair(decisions, decisions) for name, decisions in measures.items()}
+    tied = {name: np.stack([compared & ~decided, compared]) for name, (_, decided, compared) in counts.items()}
+    return rows, list(contrasts("ties", tied, bootstrap))
 
 
 def denominators(decisions: Decisions) -> dict[str, int]:
