@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +99,27 @@ def test_numbers_are_those_of_the_run_that_is_written(made: Fused, tmp_path: Pat
     assert evaluate(QRELS, made.to_dict(), "AP").to_dict()["run"]["AP"] == own[FUSED, "AP"]
 
 
+def test_ranks_of_the_written_run_count_from_1(plain: Fused) -> None:
+    ranks = [int(line.split()[3]) for line in plain.to_trec().splitlines() if line.startswith("q0 ")]
+    assert ranks == [*range(1, len(ranks) + 1)]
+
+
+def test_weights_are_laid_out_with_three_decimals_the_heaviest_run_first(plain: Fused) -> None:
+    sums = {run: sum(weights.values()) for run, weights in plain.weights.runs.items()}
+    for run, (name, *cells) in zip(
+        sorted(sums, key=sums.__getitem__)[::-1], plain.tables()["Weights"].rows, strict=True
+    ):
+        assert name == run
+        assert [float(cell) for cell in cells] == pytest.approx(
+            [*plain.weights.runs[run].values(), sums[run]], abs=5e-4
+        )
+        assert {len(str(cell).split(".")[1]) for cell in cells} == {3}
+
+
+def test_no_query_of_a_fused_run_is_without_judgments(plain: Fused) -> None:
+    assert {row["without_judgments"] for row in plain.scores.manifest.runs} == {0}
+
+
 def test_every_document_of_any_run_is_ranked(made: Fused) -> None:
     fused = made.to_dict()
     for query in QRELS:
@@ -141,6 +162,7 @@ def test_nothing_is_gained_by_fusing_a_run_with_itself() -> None:
     twice = fuse(QRELS, {"one": RUNS["strong"], "two": RUNS["strong"]}, ["LexiRecall", "AP"], **FIXED)
     for sentence in twice.sentences()[1:]:
         assert sentence.startswith("Nothing is gained over")
+        assert sentence.endswith("), AP.")
     assert twice.weights.runs["one"] == pytest.approx(twice.weights.runs["two"])
 
 
@@ -164,6 +186,120 @@ def test_results_convert_to_frames() -> None:
     made = fuse(QRELS, {"strong": frame, "weak": RUNS["weak"]}, "AP", **FIXED).to_frame()
     assert isinstance(made, pl.DataFrame)
     assert {*made["kind"]} == {*COLUMNS}
+
+
+# Never below reciprocal rank fusion
+
+
+def rrf_of(runs: Mapping[str, Scored | dict[str, list[str]]], query: str) -> list[str]:
+    """Rank the documents of a query by reciprocal rank fusion; equal ones by id, the highest first."""
+    rankings = [[*run[query]] for run in runs.values() if query in run]
+    sums = {d: round(sum(1 / (61 + own.index(d)) for own in rankings if d in own), 12) for own in rankings for d in own}
+    return sorted(sums, key=lambda document: (sums[document], document), reverse=True)
+
+
+def alike(seed: int, num_queries: int = 12) -> tuple[Qrels, dict[str, Scored]]:
+    """Return judgments and three runs of equal worth, over which weights gain nothing."""
+    rng = np.random.default_rng(seed)
+    qrels = {f"q{q}": {f"d{at}": 1 for at in rng.choice(100, 4, replace=False)} for q in range(num_queries)}
+    return qrels, {name: run_of(qrels, 1.2, 100, rng, size=100) for name in ("a", "b", "c")}
+
+
+@pytest.fixture(scope="module")
+def mixed() -> Fused:
+    """A copy makes RRF better: it ranks the queries of some folds, and weights those of the others."""
+    return fuse(QRELS, {**RUNS, "copy": RUNS["strong"]}, ["LexiRecall", "AP"], **FIXED)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_where_learning_gains_nothing_the_fused_run_is_rrf(seed: int, tmp_path: Path) -> None:
+    qrels, runs = alike(seed)
+    made = fuse(qrels, runs, ["AP", "LexiRecall"], **FIXED)
+    assert {row["way"] for row in rows_of(made, "fold")} == {"RRF"}
+    assert made.sentences()[0] == (
+        "The fused run is RRF, in all 5 folds (12 queries): on the other folds, learnt weights show no gain over it in "
+        "AP."
+    )
+    assert all([*ranked] == rrf_of(runs, query) for query, ranked in made.to_dict().items())
+    assert [(row["wins"], row["losses"]) for row in rows_of(made, "pair") if row["b"] == "RRF"] == [(0, 0)] * 2
+    made.weights.save(tmp_path / "rrf.json")
+    assert json.loads((tmp_path / "rrf.json").read_text())["version"] == 1
+    applied = fuse(qrels, runs, "AP", weights=tmp_path / "rrf.json")
+    assert (applied.weights, applied.to_trec()) == (made.weights, made.to_trec())
+    assert applied.sentences()[0].startswith("12 queries ranked by RRF, which is what weights that were learnt on 12")
+
+
+def test_folds_that_show_no_gain_are_ranked_by_rrf_and_the_others_are_not(mixed: Fused) -> None:
+    assert mixed.sentences()[0].startswith("The fused run is RRF in 3 of 5 folds (14 of 24 queries): on the other")
+    assert repr(mixed).endswith("learnt in 2 folds, RRF in 3>")
+    runs, ranked = {**RUNS, "copy": RUNS["strong"]}, mixed.to_dict()
+    for fold in mixed.folds:
+        for query in (f"q{at}" for at in fold.queries):
+            assert ([*ranked[query]] == rrf_of(runs, query)) == fold.is_rrf
+    assert not mixed.weights.is_rrf
+
+
+def test_the_first_measure_decides_between_weights_and_rrf(mixed: Fused, made: Fused) -> None:
+    assert fuse(QRELS, {**RUNS, "copy": RUNS["strong"]}, ["AP", "LexiRecall"], **FIXED).num_rrf == 0 < mixed.num_rrf
+    assert {row["way"] for row in rows_of(made, "fold")} == {"learnt"}
+
+
+@pytest.mark.parametrize("number", range(5))
+def test_whether_rrf_ranks_a_fold_does_not_depend_on_its_labels(number: int, mixed: Fused) -> None:
+    fold = mixed.folds[number]
+    spoilt = {f"q{query}": {f"d{at}": 1 for at in range(290 - number, 300)} for query in fold.queries}
+    other = fuse({**QRELS, **spoilt}, {**RUNS, "copy": RUNS["strong"]}, ["LexiRecall", "AP"], **FIXED)
+    assert other.folds[number].is_rrf == fold.is_rrf
+    assert all(other.to_dict()[f"q{query}"] == mixed.to_dict()[f"q{query}"] for query in fold.queries)
+
+
+def test_labels_at_random_are_never_fused_better_than_by_rrf() -> None:
+    """Of 20 collections in which nothing can be learnt, the report says of none that something is gained over RRF."""
+    for seed in range(20):
+        qrels, runs = alike(100 + seed)
+        rng = np.random.default_rng(seed)
+        labels = {query: {f"d{at}": 1 for at in rng.choice(100, 4, replace=False)} for query in qrels}
+        made = fuse(labels, runs, ["LexiRecall", "AP"], seed=seed, **FIXED)
+        pairs = [row for row in rows_of(made, "pair") if row["b"] == "RRF"]
+        assert not [row for row in pairs if row["p_corrected"] < 0.05 and row["mean"] > 0]
+
+
+@pytest.mark.parametrize(("num_queries", "folds", "num_rrf"), [(6, 3, 3), (10, 5, 0)])
+def test_few_queries_tell_by_wins_and_too_few_not_at_all(num_queries: int, folds: int, num_rrf: int) -> None:
+    """Weights are better on every query here. A mean of so few has no interval; four wins may be chance, eight not."""
+    few = {query: QRELS[query] for query in list(QRELS)[:num_queries]}
+    made = fuse(few, {"strong": RUNS["strong"], "adversary": EXTRA["adversary"]}, "AP", folds=folds, **FIXED)
+    assert (made.num_rrf, made.num_folds) == (num_rrf, folds)
+
+
+def test_queries_that_are_in_no_fold_are_ranked_as_the_weights_of_all_say() -> None:
+    qrels, runs = alike(0)
+    listed = {name: {query: [*own] for query, own in run.items()} for name, run in runs.items()}
+    made = fuse({**qrels, "q3": {"nowhere": 1}}, {**listed, "none": {"q0": []}}, "AP", **FIXED)
+    assert [(row["fold"], row["way"]) for row in rows_of(made, "fold")][-1] == (None, "RRF")
+    assert [*made.to_dict()["q3"]] == rrf_of(listed, "q3")
+
+
+def test_a_written_run_has_digits_enough_to_be_rrf(tmp_path: Path) -> None:
+    """1/(60 + 157) + 1/(60 + 159) is above 1/(60 + 148) + 1/(60 + 169), by 4e-10."""
+
+    def ranking(name: str, above: int, below: int) -> list[str]:
+        return [{above: "a", below: "z"}.get(rank, f"{name}{rank}") for rank in range(1, 171)]
+
+    qrels, runs = {"q": {"a": 1}}, {"x": {"q": ranking("x", 157, 148)}, "y": {"q": ranking("y", 159, 169)}}
+    equal = FusionWeights({name: {"reciprocal": 1.0} for name in runs}, ("reciprocal",), 0.9, 0.01, 50)
+    fuse(qrels, runs, "AP", weights=equal).save(tmp_path / "fused.run")
+    [read] = evaluate(qrels, tmp_path / "fused.run", "RR").to_dict().values()
+    assert read["RR"] == 1 / (1 + rrf_of(runs, "q").index("a"))
+
+
+def test_equal_weights_of_reciprocal_ranks_are_rrf_wherever_they_are_from() -> None:
+    features = ("score", "reciprocal")
+    equal = FusionWeights({name: {"score": 0.0, "reciprocal": 2.5} for name in RUNS}, features, 0.9, 0.01, 50)
+    made = fuse(QRELS, RUNS, "AP", weights=equal)
+    assert all([*ranked] == rrf_of(RUNS, query) for query, ranked in made.to_dict().items())
+    negative = FusionWeights({name: {"reciprocal": -1.0} for name in RUNS}, ("reciprocal",), 0.9, 0.01, 50)
+    assert not negative.is_rrf
 
 
 # Held out
@@ -250,8 +386,11 @@ def test_given_settings_are_not_chosen() -> None:
 
 @pytest.mark.parametrize("name", EXTRA)
 def test_a_run_more_does_no_harm(name: str, plain: Fused) -> None:
-    """Fused with it, held-out rankings are not significantly worse (two-sided p of the pair at 5 %)."""
-    more = fuse(QRELS, {**RUNS, name: EXTRA[name]}, "LexiRecall", **FIXED)
+    """Fused with it, held-out rankings are not significantly worse (two-sided p of the pair at 5 %).
+
+    AP tells of 24 queries whether learning gains over RRF; by LexiRecall it often stays open, and RRF ranks.
+    """
+    more = fuse(QRELS, {**RUNS, name: EXTRA[name]}, "AP", **FIXED)
     for measure in ("R@100", "AP"):  # LexiRecall counts the new documents that only the new run has
         row = better(more.to_dict(), plain.to_dict(), measure)
         assert row["mean"] >= 0 or row["p"] >= 0.05, (name, measure, row)
@@ -357,7 +496,7 @@ def test_weights_may_rank_a_single_query() -> None:
 
 
 WRONG_WEIGHTS = {
-    "not json": ("{", "this is not JSON"),
+    "not json": ("{", "not valid JSON"),
     "other": ('{"a": 1}', "these are not weights of a fusion"),
     "list": ("[1]", "these are not weights of a fusion"),
     "version": (
@@ -368,13 +507,23 @@ WRONG_WEIGHTS = {
         '{"format": "lexirecall fusion weights", "version": 1, "features": ["x"]}',
         "the features must be some of",
     ),
+    "a feature twice": (
+        '{"format": "lexirecall fusion weights", "version": 1, "features": ["log", "log"], "runs": {"a": {"log": 1}}, '
+        '"discount": 1, "regularization": 1, "queries": 1}',
+        "a feature is listed twice: log, log",
+    ),
+    "not which queries": (
+        '{"format": "lexirecall fusion weights", "version": 1, "features": ["log"], "runs": {"a": {"log": 1}}, '
+        '"discount": 1, "regularization": 1, "queries": 1}',
+        "query_ids must be a list of texts",
+    ),
     "runs": (
         '{"format": "lexirecall fusion weights", "version": 1, "features": ["log"], "runs": {}}',
         "there are no runs",
     ),
     "nan": (
         '{"format": "lexirecall fusion weights", "version": 1, "features": ["log"], "runs": {"a": {"log": NaN}}}',
-        "not every feature has a number for 'a'",
+        "a number is not finite: 'NaN'",
     ),
     "numbers": (
         '{"format": "lexirecall fusion weights", "version": 1, "features": ["log"], "runs": {"a": {"log": 1}}}',
@@ -434,8 +583,12 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     "discount": (lambda: fuse(QRELS, RUNS, discount=1.5), "discount is 1.5, but must be from 0 to 1"),
     "both": (lambda: fuse(QRELS, RUNS, weights="w.json", discount=0.5), "weights are given, and nothing is learnt"),
     "nothing": (lambda: fuse({"q0": {"other": 1}}, RUNS, folds=2), "no run retrieves a relevant document"),
+    "empty runs": (
+        lambda: fuse(QRELS, {"a": {"q0": {}}, "b": {"q1": {}}}, folds=2),
+        "no run retrieves a relevant document",
+    ),
     "name": (lambda: fuse(QRELS, {"RRF": RUNS["weak"], "b": RUNS["weak"]}), "a run cannot be called 'RRF'"),
-    "no file": (lambda: fuse(QRELS, RUNS, weights="nowhere.json"), "nowhere.json: cannot be read"),
+    "no file": (lambda: fuse(QRELS, RUNS, weights="nowhere.json"), "nowhere.json: no such file"),
 }
 
 
@@ -452,6 +605,13 @@ def test_an_id_with_a_blank_cannot_be_written_as_text() -> None:
     qrels = {q: {f"{d} x": grade for d, grade in own.items()} for q, own in QRELS.items()}
     made = fuse(qrels, runs, "AP", **FIXED)
     with pytest.raises(DataError, match="holds a blank"):
+        made.to_trec()
+
+
+def test_a_query_that_would_be_a_comment_cannot_be_written_as_text() -> None:
+    runs = {name: {f"#{q}": own for q, own in run.items()} for name, run in RUNS.items()}
+    made = fuse({f"#{q}": own for q, own in QRELS.items()}, runs, "AP", **FIXED)
+    with pytest.raises(DataError, match=r"the query '#.*' begins with #, as a comment does"):
         made.to_trec()
 
 

@@ -13,6 +13,8 @@ from lexirecall.learn.rankings import DECIMALS
 
 BEST_RUN = "best run"
 """What the single run is called that was best on other queries."""
+RRF_DECIMALS = DECIMALS + 3
+"""Of sums of reciprocal ranks, which are small. A written run has as many, or it would tie where RRF does not."""
 
 
 def reciprocal_rank_fusion(places: IntArray, _shares: FloatArray) -> FloatArray:
@@ -21,7 +23,7 @@ def reciprocal_rank_fusion(places: IntArray, _shares: FloatArray) -> FloatArray:
     >>> reciprocal_rank_fusion(np.array([[1, 2], [2, 0]]), np.zeros((2, 2))).round(4).tolist()
     [0.0325, 0.0161]
     """
-    return np.asarray(np.where(places > 0, 1 / (CONSTANT + places), 0.0).sum(axis=0).round(DECIMALS + 3))
+    return np.asarray(np.where(places > 0, 1 / (CONSTANT + places), 0.0).sum(axis=0).round(RRF_DECIMALS))
 
 
 def comb_sum(_places: IntArray, shares: FloatArray) -> FloatArray:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lexirecall.equality import ComparedByFields
 from lexirecall.formats.wholelists import Lists
 from lexirecall.judgments import BoolArray, FloatArray, IntArray, Judgments
 from lexirecall.learn.features import FEATURES, shares_of_scores
@@ -21,7 +22,7 @@ MOST_SAMPLED = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Candidates:
+class Candidates(ComparedByFields):
     """What S runs retrieve for one query: I documents, by id from the highest, so that a stable sort breaks ties.
 
     >>> from lexirecall.formats.listing import load_lists

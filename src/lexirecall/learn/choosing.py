@@ -4,7 +4,8 @@ Belongs here: folds of queries, folds within folds, and what is chosen by them. 
 what rankings are worth (evaluation verbs).
 
 The queries are cut into folds. Those of one fold are ranked by a model that never saw them: its weights are fitted on
-the other folds, and its settings are chosen within these, by folds again.
+the other folds, and its settings are chosen within these, by folds again. There it must gain over reciprocal rank
+fusion (RRF), too; else RRF ranks.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -129,8 +130,6 @@ class Learner:
 
 def num_fits(folds: Sequence[IntArray], num_settings: int) -> int:
     """Return how many models are fitted, if all settings are tried."""
-    if num_settings == 1:
-        return len(folds) + 1
     sets = {tuple(_without(folds, None).tolist())}
     for held_out in (*range(len(folds)), None):
         training = _without(folds, held_out)
@@ -147,24 +146,27 @@ class ChosenModel(NamedTuple):
     """A model, and how it came about."""
 
     settings: Tuning
-    weights: FloatArray
+    weights: FloatArray | None
+    """None for RRF, over which these settings show no gain."""
     num_queries: int
     """On how many queries it was fitted."""
 
 
-Judge = Callable[[dict[int, list[FloatArray]], IntArray], int]
-"""Takes the weights under each of the settings that rank each query, and returns which settings rank queries best."""
+Judge = Callable[[dict[int, list[FloatArray]], IntArray], tuple[int, bool]]
+"""Takes the weights under each of the settings that rank each query.
+
+Returns which settings rank queries best, and whether they gain over RRF there.
+"""
 
 
 def choose(learner: Learner, folds: Sequence[IntArray], held_out: int | None, judge: Judge) -> ChosenModel:
     """Choose settings and fit weights without looking at one fold, or by looking at all queries."""
     training = _without(folds, held_out)
-    best = 0
-    if len(learner.settings) > 1:
-        ranked_by: dict[int, list[FloatArray]] = {}
-        for inner in inner_folds(folds, held_out):
-            models = learner.models(np.setdiff1d(training, inner))
-            ranked_by |= {query: [models[each] for each in learner.settings] for query in inner.tolist()}
-        best = judge(ranked_by, training)
+    ranked_by: dict[int, list[FloatArray]] = {}
+    for inner in inner_folds(folds, held_out):
+        models = learner.models(np.setdiff1d(training, inner))
+        ranked_by |= {query: [models[each] for each in learner.settings] for query in inner.tolist()}
+    best, gains = judge(ranked_by, training)
     settings = learner.settings[best]
-    return ChosenModel(settings, learner.models(training)[settings], len(training))
+    weights = learner.models(training)[settings]
+    return ChosenModel(settings, weights if gains else None, len(training))

@@ -12,6 +12,7 @@ import numpy as np
 
 from lexirecall.errors import DataError, choice, counted, shown
 from lexirecall.judgments import FloatArray
+from lexirecall.learn.baselines import RRF_DECIMALS
 from lexirecall.learn.candidates import Candidates
 from lexirecall.learn.choosing import Tuning
 from lexirecall.learn.weightsfile import FusionWeights
@@ -26,19 +27,22 @@ from lexirecall.verbs.scores import Scores
 
 FUSED = "fused"
 """What the fused run is called."""
+_RENAME = "rename it, or take the run from Python: fuse(...).to_dict()"
 
 
 class FoldModel(NamedTuple):
-    """Queries that were ranked by the same weights, which were learnt on others."""
+    """Queries that were ranked in the same way, which was learnt and chosen on others."""
 
     number: int | None
     """Which fold, counted from 1; None for queries that are in none."""
     queries: tuple[int, ...]
     """Index in the judgments."""
     settings: Tuning | None
-    """What was chosen; None if nothing was learnt."""
+    """What was chosen; None if nothing was learnt, and for RRF."""
     best_run: str | None
     """The single run that was best on the other queries."""
+    is_rrf: bool
+    """Whether RRF ranks them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,13 +80,19 @@ class Fused(DisplayedResult, Convertible):
     def __repr__(self) -> str:
         number = sum(len(own.items) for own in self.candidates)
         size = f"{counted(len(self.runs), 'run')}, {counted(len(self.queries), 'query')}, {counted(number, 'document')}"
-        how = f"learnt in {self.num_folds} folds" if self.is_learnt else "with given weights"
+        by_rrf = f", RRF in {self.num_rrf}" if self.num_rrf else ""
+        how = f"learnt in {self.num_folds - self.num_rrf} folds{by_rrf}" if self.is_learnt else "with given weights"
         return f"<Fused: {size}; {how}>"
 
     @property
     def num_folds(self) -> int:
         """How many folds there were; 0 with given weights."""
         return sum(own.number is not None for own in self.folds)
+
+    @property
+    def num_rrf(self) -> int:
+        """In how many of the folds the fused run is RRF."""
+        return sum(own.is_rrf for own in self.folds if own.number is not None)
 
     def rankings(self) -> Iterator[tuple[bytes, list[tuple[bytes, float]]]]:
         """Give the fused ranking of each query that any run answers: documents with their scores, the best first."""
@@ -106,10 +116,14 @@ class Fused(DisplayedResult, Convertible):
         for query, own in self.rankings():
             if broken := next((each for each in (query, *(item for item, _ in own)) if len(each.split()) != 1), None):
                 problem = f"the id {shown(broken)} holds a blank, which a run in TREC text cannot hold"
-                raise DataError(problem, remedy="rename it, or take the run from Python: fuse(...).to_dict()")
+                raise DataError(problem, remedy=_RENAME)
+            if query.startswith(b"#"):
+                problem = f"the query {shown(query)} begins with #, as a comment does in TREC text"
+                raise DataError(problem, remedy=_RENAME)
             name = to_text(query)
             lines += [
-                f"{name} Q0 {to_text(item)} {rank} {score:.9f} {FUSED}\n" for rank, (item, score) in enumerate(own, 1)
+                f"{name} Q0 {to_text(item)} {rank} {score:.{RRF_DECIMALS}f} {FUSED}\n"
+                for rank, (item, score) in enumerate(own, 1)
             ]
         return "".join(lines)
 

@@ -15,7 +15,7 @@ COLUMNS = {
     "pair": (
         "a", "b", "measure", "mean", "low", "high", "p", "p_corrected", "effect", "wins", "ties", "losses", "queries",
     ),
-    "fold": ("fold", "queries", "discount", "regularization", "best_run"),
+    "fold": ("fold", "queries", "way", "discount", "regularization", "best_run"),
     "weight": ("run", "feature", "weight"),
 }  # fmt: skip
 """The columns of each kind of row, after `kind`."""
@@ -58,6 +58,7 @@ def _fold_rows(made: Fused) -> Iterator[dict[str, Any]]:
         yield {
             "fold": own.number,
             "queries": len(own.queries),
+            "way": "RRF" if own.is_rrf else "learnt",
             "discount": discount,
             "regularization": regularization,
             "best_run": own.best_run,
@@ -94,16 +95,15 @@ def _folds(made: Fused) -> Table:
         (
             "none" if row["fold"] is None else str(row["fold"]),
             whole(row["queries"]),
-            f"{row['discount']:g}",
-            f"{row['regularization']:g}",
+            row["way"],
+            *("-" if row[name] is None else f"{row[name]:g}" for name in ("discount", "regularization")),
             row["best_run"] or "-",
         )
         for row in _fold_rows(made)
     )
     footnote = "chosen on the queries of the other folds; none: queries without a relevant document in any run"
-    return Table(
-        ("fold", "queries", "discount", "regularization", BEST_RUN), rows, texts=frozenset({4}), footnote=footnote
-    )
+    columns = ("fold", "queries", "way", "discount", "regularization", BEST_RUN)
+    return Table(columns, rows, texts=frozenset({2, 5}), footnote=footnote)
 
 
 def _weights(made: Fused) -> Table:
@@ -114,4 +114,5 @@ def _weights(made: Fused) -> Table:
         for run in order
     )
     how = f"fitted on {own.num_queries:,} queries with discount {own.discount:g}, regularization {own.regularization:g}"
+    how = f"equal weights of reciprocal ranks, which are RRF, from {own.num_queries:,} queries" if own.is_rrf else how
     return Table(("run", *own.features, "sum"), rows, footnote=how)

@@ -27,12 +27,19 @@ def _on_learning(made: Fused) -> str:
     own = made.weights
     if not made.is_learnt:
         learnt = f"weights that were learnt on {counted(own.num_queries, 'query')}"
-        return f"{counted(len(made.queries), 'query')} ranked by {learnt}; nothing was learnt here."
-    in_folds = sum(len(each.queries) for each in made.folds if each.number is not None)
-    return (
-        f"{counted(in_folds, 'query')} in {made.num_folds} folds, each ranked by weights that were learnt on the other "
-        "folds: every number below is of queries that the weights never saw."
-    )
+        way = f"RRF, which is what {learnt} come to" if own.is_rrf else learnt
+        return f"{counted(len(made.queries), 'query')} ranked by {way}; nothing was learnt here."
+    folds = [each for each in made.folds if each.number is not None]
+    queries = counted(sum(len(each.queries) for each in folds), "query")
+    learnt = "ranked by weights that were learnt on the other folds: every number below is of queries that the weights"
+    if not made.num_rrf:
+        return f"{queries} in {len(folds)} folds, each {learnt} never saw."
+    why = f"on the other folds, learnt weights show no gain over it in {made.comparison.measures[0].measure}"
+    if made.num_rrf == len(folds):
+        return f"The fused run is RRF, in all {len(folds)} folds ({queries}): {why}."
+    by_rrf = sum(len(each.queries) for each in folds if each.is_rrf)
+    where = f"in {made.num_rrf} of {len(folds)} folds ({by_rrf:,} of {queries})"
+    return f"The fused run is RRF {where}: {why}. The rest is {learnt} never saw."
 
 
 def _on_pair(other: str, rows: list[dict[str, Any]], alpha: float) -> str:

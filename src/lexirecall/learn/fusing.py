@@ -21,6 +21,7 @@ from lexirecall.learn.candidates import candidates_of, learnable
 from lexirecall.learn.choosing import (
     LEAST_QUERIES,
     ChosenModel,
+    Judge,
     Learner,
     Tuning,
     best_of,
@@ -35,18 +36,20 @@ from lexirecall.learn.fusedresult import FUSED, FoldModel, Fused
 from lexirecall.learn.ordered import OrderedObjective
 from lexirecall.learn.rankings import DECIMALS, RankingField
 from lexirecall.learn.recipe import Recipe, check_fusible
-from lexirecall.learn.weightsfile import FusionWeights, load_weights
+from lexirecall.learn.weightsfile import RRF, FusionWeights, load_weights
 from lexirecall.manifest import READING, Conventions, Note, Policies, Sources
-from lexirecall.names import Evaluable, Names, parse_names
+from lexirecall.names import Evaluable, Names, parse_names, parse_preference
 from lexirecall.positions import Positions
 from lexirecall.progress import Progress
+from lexirecall.statistics.portions import PortionedPairs
 from lexirecall.tables import percent
 from lexirecall.tracks import SystemPositions
 from lexirecall.verbs.census import NAMED
 from lexirecall.verbs.compare import check_number, compare_scores
 from lexirecall.verbs.evaluate import evaluate
 from lexirecall.verbs.given import num_given
-from lexirecall.verbs.testing import Testing
+from lexirecall.verbs.rank import contrasted
+from lexirecall.verbs.testing import Testing, run_test
 
 TESTING = Testing()
 """The tests are those of `compare`, if nothing else is asked of it."""
@@ -54,7 +57,7 @@ DEFAULT_MEASURES = ("LexiRecall", "Depth@0.95", "R@1000", "AP", "nDCG")
 """Whether everything is found, how far down, how much within reach, and whether the top pays for it."""
 
 
-@takes(Recipe, Policies, *READING)
+@takes(Recipe, Policies, *READING, warns=True)
 def fuse(qrels: Qrels | Positions, runs: Runs | None = None, measures: Names | None = None, **options: Any) -> Fused:
     """Fuse runs into one, by weights that are learnt from judgments to find everything relevant.
 
@@ -62,7 +65,8 @@ def fuse(qrels: Qrels | Positions, runs: Runs | None = None, measures: Names | N
     reciprocal rank, the logarithm of its rank, and whether it is retrieved), with weights that make the ordered loss
     small. The queries are cut into `folds`, from `seed`, and those of each are ranked by weights learnt on the others,
     so that every number of the result is of queries that the weights never saw. `discount` and `regularization` are
-    chosen within the training queries by the first measure, unless they are given. `features` names some of
+    chosen within the training queries by the first measure, unless they are given. Where these queries show no gain
+    over reciprocal rank fusion (RRF) by that measure, held out in the same way, RRF ranks. `features` names some of
     score, reciprocal, log and retrieved; `allow_negative` lets weights be below 0. `weights`, learnt elsewhere, are
     applied as they are. The other arguments are those of `evaluate`.
 
@@ -158,6 +162,14 @@ class Fusion:
         ]
 
     @cached_property
+    def baselines(self) -> list[SystemPositions]:
+        """What needs no learning, RRF first."""
+        return [
+            self.field.scored(name, [fused(own.places, own.shares) for own in self.field.candidates])
+            for name, fused in BASELINES.items()
+        ]
+
+    @cached_property
     def folds(self) -> list[IntArray]:
         """The queries of each fold, or an error if they are too few."""
         return folds_of(self.eligible, self.recipe.folds, self.recipe.seed)
@@ -186,9 +198,10 @@ class Fusion:
                 remedy="check that judgments and runs are of the same collection",
             )
         if given is not None:
-            weights, models = given, [FoldModel(None, tuple(range(len(self.lists.judgments.requests))), None, None)]
-            everything = given.of_runs(self.names)
-            scores = [self.scored(q, given.features, everything) for q in range(len(self.field.candidates))]
+            queries = range(len(self.field.candidates))
+            table = given.of_runs(self.names)
+            weights, models = given, [FoldModel(None, tuple(queries), None, None, given.is_rrf)]
+            scores = [self.scored(q, given.features, None if given.is_rrf else table) for q in queries]
         else:
             self.check_number()
             features = parse_features(self.recipe.features)
@@ -197,9 +210,12 @@ class Fusion:
         systems, best_runs = self.compared(scores)
         return self._made(scores, systems, weights, self._with_best(models, best_runs), is_learnt=given is None)
 
-    def scored(self, query: int, features: Sequence[str], weights: FloatArray) -> FloatArray:
-        """Return the score of each candidate of a query."""
-        made = self.field.candidates[query].features(features, self.depths) @ weights
+    def scored(self, query: int, features: Sequence[str], weights: FloatArray | None) -> FloatArray:
+        """Return the score of each candidate of a query; without weights, that of RRF."""
+        own = self.field.candidates[query]
+        if weights is None:
+            return BASELINES["RRF"](own.places, own.shares)
+        made = own.features(features, self.depths) @ weights
         return np.asarray(made.round(DECIMALS) + 0.0)  # without the sign of a zero
 
     def learnt(self, features: tuple[str, ...]) -> tuple[list[FloatArray], list[FoldModel], ChosenModel]:
@@ -212,12 +228,9 @@ class Fusion:
         weights = {query: own.weights for fold, own in zip(self.folds, chosen, strict=True) for query in fold.tolist()}
         number = len(self.field.candidates)
         scores = [self.scored(query, features, weights.get(query, last.weights)) for query in range(number)]
-        models = [
-            FoldModel(f, tuple(fold.tolist()), own.settings, None)
-            for f, (fold, own) in enumerate(zip(self.folds, chosen, strict=True), 1)
-        ]
-        others = tuple(query for query in range(number) if query not in weights)
-        return scores, [*models, *([FoldModel(None, others, last.settings, None)] if others else [])], last
+        models = [_fold(f, fold.tolist(), own) for f, (fold, own) in enumerate(zip(self.folds, chosen, strict=True), 1)]
+        others = [query for query in range(number) if query not in weights]
+        return scores, [*models, *([_fold(None, others, last)] if others else [])], last
 
     def learner(self, features: tuple[str, ...], settings: Sequence[Tuning], progress: Progress) -> Learner:
         """Return what fits weights, for any set of queries."""
@@ -229,10 +242,10 @@ class Fusion:
         }
         return Learner(learnables, self.losses, settings, self.recipe.allow_negative, progress)
 
-    def judge(self, features: tuple[str, ...]) -> Callable[[dict[int, list[FloatArray]], IntArray], int]:
-        """Return what says which settings rank queries best, by the first measure."""
+    def judge(self, features: tuple[str, ...]) -> Judge:
+        """Return what says which settings rank queries best, and whether they gain over RRF, by the first measure."""
 
-        def best(ranked_by: dict[int, list[FloatArray]], queries: IntArray) -> int:
+        def best(ranked_by: dict[int, list[FloatArray]], queries: IntArray) -> tuple[int, bool]:
             number = len(next(iter(ranked_by.values())))
             scores: list[list[FloatArray | None]] = [[None] * len(self.field.candidates) for _ in range(number)]
             for query, weights in ranked_by.items():
@@ -240,16 +253,27 @@ class Fusion:
                 for own, column in zip(scores, made.T, strict=True):
                     own[query] = column
             systems = [self.field.scored(str(c), own) for c, own in enumerate(scores)]
-            return best_of(self.field.positions(systems), self.rows[0], self.policies, queries)
+            chosen = best_of(self.field.positions(systems), self.rows[0], self.policies, queries)
+            return chosen, self.gains(systems[chosen], queries)
 
         return best
+
+    def gains(self, learnt: SystemPositions, queries: IntArray) -> bool:
+        """Tell whether a run is better than RRF on some queries: the interval of the difference is above 0.
+
+        A mean that few queries make has none. There the sign test decides, unless wins contradict the mean.
+        """
+        positions = self.field.positions([learnt, self.baselines[0]])
+        contrasts = contrasted(positions, parse_preference(self.rows[0]), self.policies).on(queries)
+        pair = PortionedPairs.of(contrasts)
+        tests = run_test(TESTING, pair)
+        by_wins = (tests.pvalues < TESTING.alpha) & (pair.wins > pair.losses) & (pair.means > 0)
+        return bool(np.where(np.isnan(tests.lows), by_wins, tests.lows > 0)[0])
 
     def compared(self, scores: Sequence[FloatArray]) -> tuple[list[SystemPositions], dict[int, int]]:
         """Return the fused run and what it is compared with; and which single run was best on other queries."""
         field = self.field
-        systems = [field.scored(FUSED, scores)]
-        for name, fused in BASELINES.items():
-            systems.append(field.scored(name, [fused(own.places, own.shares) for own in field.candidates]))
+        systems = [field.scored(FUSED, scores), *self.baselines]
         if not self.has_best_run:
             return systems, {}
         together = field.positions(self.singles)
@@ -272,7 +296,8 @@ class Fusion:
         return tuple(own._replace(best_run=best(own)) for own in models)
 
     def _named(self, last: ChosenModel, features: tuple[str, ...]) -> FusionWeights:
-        table = last.weights.reshape(len(self.names), len(features)).tolist()
+        features, own = (RRF, np.ones(len(self.names))) if last.weights is None else (features, last.weights)
+        table = own.reshape(len(self.names), len(features)).tolist()
         runs = {name: dict(zip(features, own, strict=True)) for name, own in zip(self.names, table, strict=True)}
         queries = tuple(self.lists.judgments.requests[query] for query in self.eligible.tolist())
         return FusionWeights(runs, features, *last.settings, last.num_queries, queries)
@@ -355,3 +380,8 @@ class Fusion:
         if strangers := frozenset().union(*(run.unjudged for run in self.lists.runs)):
             text = f"{counted(len(strangers), 'query')} without judgments: left out of the fused run"
             yield Note("not fused", text, len(strangers))
+
+
+def _fold(number: int | None, queries: Sequence[int], own: ChosenModel) -> FoldModel:
+    is_rrf = own.weights is None
+    return FoldModel(number, tuple(queries), None if is_rrf else own.settings, None, is_rrf)

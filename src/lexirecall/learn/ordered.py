@@ -33,7 +33,7 @@ class OrderedObjective:
         if not 0 <= self.discount <= 1:
             raise UsageError(f"discount is {self.discount}, but must be from 0 to 1")
         if not 0 < self.temperature < float("inf"):
-            raise UsageError(f"temperature is {self.temperature}, but must be above 0")
+            raise UsageError(f"temperature is {self.temperature}, but must be above 0 and finite")
 
     def value_and_gradient(
         self, relevant: FloatArray, others: FloatArray, counts: FloatArray

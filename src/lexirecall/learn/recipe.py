@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
-from lexirecall.errors import UsageError
+from lexirecall.errors import UsageError, check_count
 from lexirecall.fields import option
 from lexirecall.formats.listing import check_listable
 from lexirecall.learn.choosing import DISCOUNTS, REGULARIZATIONS
@@ -81,11 +81,8 @@ class Recipe:
     )
 
     def __post_init__(self) -> None:
-        for name, least in (("folds", 2), ("seed", 0)):
-            value = getattr(self, name)
-            if not isinstance(value, int) or isinstance(value, bool) or value < least:
-                remedy = "queries are ranked by weights that were learnt on others" if name == "folds" else ""
-                raise UsageError(f"{name} is {value!r}, but must be a whole number of at least {least}", remedy=remedy)
+        check_count("folds", self.folds, 2, remedy="queries are ranked by weights that were learnt on others")
+        check_count("seed", self.seed, 0)
         if self.discount is not None and not 0 <= self.discount <= 1:
             raise UsageError(f"discount is {self.discount!r}, but must be from 0 to 1")
         if self.regularization is not None and not 0 <= self.regularization < math.inf:
@@ -123,7 +120,7 @@ units, because documents are ranked
     if wrong := [what for what, is_given in refused.items() if is_given]:
         problem = f"runs cannot be fused with {'; '.join(wrong)}"
         raise UsageError(problem, remedy="leave these out" if len(wrong) > 1 else "leave it out")
-    check_listable(conventions, sources)
+    check_listable(conventions, sources, "to fuse runs")
 
 
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")

@@ -5,24 +5,30 @@ Belongs here: the file, and matching it with runs by name. Not here: how weights
 
 import json
 import math
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lexirecall.errors import DataError, FormatError, listed, newer_format, shown
+from lexirecall.formats.source import Source
 from lexirecall.judgments import FloatArray
 from lexirecall.learn.features import FEATURES
 from lexirecall.output import FilePath, write
+from lexirecall.trees import json_tree
 from lexirecall.version import VERSION
+
+if TYPE_CHECKING:
+    import os
 
 FORMAT = "lexirecall fusion weights"
 FORMAT_VERSION = 1
 """Grows when files can no longer be read by an older version."""
+RRF = ("reciprocal",)
+"""The features whose equal weights are reciprocal rank fusion."""
 _NAMED = 20  # names of runs that a message lists
+_LARGEST = 1 << 26
 _REMEDY = "lexirecall fuse --save-weights writes such a file"
 
 
@@ -39,10 +45,22 @@ class FusionWeights:
     features: tuple[str, ...]
     discount: float
     regularization: float
+    """Of equal weights, which are RRF: of the weights that were learnt, and show no gain over it."""
     num_queries: int
     """How many queries they were fitted on."""
     queries: tuple[str, ...] = ()
     """Their ids, so that queries that are not new can be told."""
+
+    @property
+    def is_rrf(self) -> bool:
+        """Whether these are equal weights of reciprocal ranks alone, which are reciprocal rank fusion.
+
+        >>> one, two = {"reciprocal": 1.0, "log": 0.0}, {"reciprocal": 1.0, "log": 0.5}
+        >>> [FusionWeights({"a": one, "b": b}, tuple(one), 0.9, 0.01, 9).is_rrf for b in (one, two)]
+        [True, False]
+        """
+        kept = [{name: weight for name, weight in own.items() if weight} for own in self.runs.values()]
+        return tuple(kept[0]) == RRF and kept[0][RRF[0]] > 0 and all(own == kept[0] for own in kept)
 
     def to_json(self) -> str:
         """Return the file."""
@@ -59,25 +77,23 @@ class FusionWeights:
         write(self.to_json(), path)
 
     @classmethod
-    def from_json(cls, text: str, name: str = "weights") -> "FusionWeights":
+    def from_json(cls, text: str | bytes, name: str = "weights") -> "FusionWeights":
         """Read the file, or say what is wrong with it."""
-        try:
-            content = json.loads(text)
-        except ValueError as error:
-            raise FormatError(name, None, f"this is not JSON: {error}", remedy=_REMEDY) from None
+        content = json_tree(text, name, remedy=_REMEDY)
         if not isinstance(content, dict) or content.get("format") != FORMAT:
             raise FormatError(name, None, f"these are not weights of a fusion: {shown(text[:40])}", remedy=_REMEDY)
         if type(version := content.get("version")) is not int or version < 1:
             raise FormatError(name, None, f"the version of the weights is {shown(str(version))}", remedy=_REMEDY)
         if version > FORMAT_VERSION:
             raise newer_format(name, content.get("lexirecall"), "learn them again")
-        features, runs, query_ids = (content.get(key, []) for key in ("features", "runs", "query_ids"))
-        numbers: list[Any] = [content.get(key) for key in ("discount", "regularization", "queries")]
+        keys = ("features", "runs", "query_ids", "discount", "regularization", "queries")
+        values: list[Any] = [content.get(key) for key in keys]
+        features, runs, query_ids, *numbers = values
         wrong = _problem_with(features, runs)
-        if wrong is None and not (isinstance(query_ids, list) and all(isinstance(each, str) for each in query_ids)):
-            wrong = "query_ids must be a list of texts"
         if wrong is None and not all(_is_number(each) for each in numbers):
             wrong = "discount, regularization and queries must be numbers"
+        if wrong is None and not (isinstance(query_ids, list) and all(isinstance(each, str) for each in query_ids)):
+            wrong = "query_ids must be a list of texts"
         if wrong is not None:
             raise FormatError(name, None, wrong, remedy=_REMEDY)
         discount, regularization, number = (float(each) for each in numbers)
@@ -101,6 +117,8 @@ def _problem_with(features: Any, runs: Any) -> str | None:
     """Say what is wrong with the names and numbers of a file."""
     if not isinstance(features, list) or not features or not {*map(str, features)} <= {*FEATURES}:
         return f"the features must be some of {', '.join(FEATURES)}, found {shown(str(features))}"
+    if len({*features}) < len(features):
+        return f"a feature is listed twice: {', '.join(features)}"
     if not isinstance(runs, dict) or not runs:
         return "there are no runs"
     wrong = [
@@ -119,12 +137,5 @@ def load_weights(given: "str | os.PathLike[str] | FusionWeights | None") -> Fusi
     """Take weights as they are, or read them from a file."""
     if given is None or isinstance(given, FusionWeights):
         return given
-    name = os.fspath(given)
-    try:
-        text = Path(given).read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise FormatError(name, None, "this is not text", remedy=_REMEDY) from None
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise FormatError(name, None, f"cannot be read: {reason}", remedy="check the name of the file") from None
-    return FusionWeights.from_json(text, name)
+    with Source(given) as source:
+        return FusionWeights.from_json(source.read_whole(_LARGEST), source.name)
