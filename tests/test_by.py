@@ -202,7 +202,7 @@ def test_rows_of_queries_say_in_which_group_they_are() -> None:
 
 def test_frames_have_a_column_of_groups() -> None:
     scores = grouped(min_queries=1, bootstrap=99)
-    assert scores.to_polars().columns == ["run", "group", "queries", "measure", "value", "boot_low", "boot_high"]
+    assert scores.to_polars().columns == ["run", "group", "queries", "measure", "value", "low", "high"]
     per_query = scores.to_polars(per_query=True)
     assert per_query.columns == ["run", "query", "group", "measure", "value"]
     assert per_query.filter(pl.col("query") == "q4")["group"].unique().to_list() == ["hard"]

@@ -11,7 +11,9 @@ from command import Command
 from lexirecall import compare, evaluate, project
 from lexirecall.errors import UsageError
 from lexirecall.results import Comparison
+from lexirecall.statistics import correct
 from lexirecall.statistics.over import Over, over_queries
+from lexirecall.verbs.pairparts import TAIL_TEST
 
 SIZE = 24
 DRAW = np.random.Generator(np.random.PCG64(11))
@@ -59,64 +61,71 @@ def test_without_over_and_by_nothing_changes() -> None:
     assert all(row["difference"] == row["mean"] and row["over"] == "mean" for row in with_mean)
 
 
-@pytest.mark.parametrize("over", ["median", "min", "quantile:0.25", "tail:0.1", "tail:0.30"])
+@pytest.mark.parametrize("over", ["median", "min", "quantile:0.25", "tail:0.1", "tail:0.90"])
 @pytest.mark.parametrize(("measure", "direction"), [("AP", 1), ("LastRel", -1)])
 def test_a_difference_is_that_of_the_numbers_that_eval_prints(over: str, measure: str, direction: int) -> None:
-    rows = list(compare(QRELS, RUNS, [measure], over=[over], corpus_size=9, bootstrap=99).rows())
+    rows = list(compare(QRELS, RUNS, [measure], over=[over], corpus_size=9).rows())
     numbers = evaluate(QRELS, RUNS, [measure], over=[over], corpus_size=9).to_dict()
     assert [(row["a"], row["b"]) for row in rows] == [("a", "b"), ("a", "c"), ("b", "c")]
     for row in rows:
         expected = direction * (numbers[row["a"]][over][measure] - numbers[row["b"]][over][measure])
         assert row["difference"] == pytest.approx(expected, abs=1e-12)
-        assert (row["over"], row["mean"], row["p"], row["queries"]) == (over, None, None, SIZE)
-        assert (row["low"] is None) == (over == "min")
-        assert row["low"] is None or row["low"] <= row["high"]
+        assert (row["over"], row["mean"], row["queries"]) == (over, None, SIZE)
+        is_tested = over == "tail:0.90"  # 22 queries; 3 are too few
+        assert {row[name] is not None for name in ("p", "p_corrected")} == {is_tested}
+        assert not is_tested or (row["low"] <= row["difference"] <= row["high"] and row["p_corrected"] >= row["p"])
+        assert {row[name] is not None for name in ("low", "high")} == {is_tested or over == "median"}
+        assert (row["estimate"] is not None) == (over == "median")
+        assert over != "median" or row["low"] <= row["estimate"] <= row["high"]
 
 
 def test_over_replaces_the_mean_unless_it_is_named_and_keeps_the_order_asked_for() -> None:
-    comparison = compare(QRELS, RUNS, ["AP"], over=["tail:0.1", "mean"], bootstrap=99)
+    comparison = compare(QRELS, RUNS, ["AP"], over=["tail:0.1", "mean"])
     assert [row["over"] for row in rows_of(comparison, a="a", b="b")] == ["tail:0.1", "mean"]
     assert {row["over"] for row in compare(QRELS, RUNS, ["AP"], over=["min"]).rows()} == {"min"}
 
 
-def test_the_resamples_are_those_of_the_seed_and_the_same_for_all_pairs() -> None:
-    def ends(**options: Any) -> list[tuple[float, float]]:
-        rows = compare(QRELS, options.pop("runs", RUNS), ["AP"], over="tail:0.2", bootstrap=200, **options).rows()
-        return [(row["low"], row["high"]) for row in rows]
-
-    assert ends() == ends()
-    assert ends() != ends(seed=1)
-    assert ends(alpha=0.5) != ends()
-    two = ends(runs={"a": RUNS["a"], "c": RUNS["c"]})
-    assert two == [ends()[1]]
-    turned = ends(runs={"c": RUNS["c"], "a": RUNS["a"]})
-    assert turned == [(-two[0][1], -two[0][0])]
+def test_a_test_of_tails_agrees_with_its_interval_and_regards_all_pairs() -> None:
+    rows = list(compare(QRELS, RUNS, ["AP"], over="tail:0.5", alpha=0.05).rows())
+    for row in rows:
+        assert (row["p"] < 0.05) == (row["low"] > 0 or row["high"] < 0)
+        assert (row["test"], row["correction"]) == (TAIL_TEST, "holm")
+    assert [row["p_corrected"] for row in rows] == pytest.approx(correct([row["p"] for row in rows]).tolist())
+    wide = list(compare(QRELS, RUNS, ["AP"], over="tail:0.5", alpha=0.01).rows())
+    assert all(row["low"] < narrow["low"] for row, narrow in zip(wide, rows, strict=True))
 
 
-def test_ten_thousand_resamples_are_usual() -> None:
-    (note,) = (each for each in compare(QRELS, RUNS, ["AP"], over="median").notes if each.kind == "paired bootstrap")
-    assert (
-        note.text
-        == "intervals of differences in median: 10,000 resamples of the queries, the same for both runs; seed 0"
+def test_what_has_no_interval_is_told() -> None:
+    notes = {
+        note.kind: note.text for note in compare(QRELS, RUNS, ["AP"], over=["quantile:0.5", "min", "tail:0.1"]).notes
+    }
+    assert notes["differences without an interval"].startswith("differences in quantile:0.5, min have no interval")
+    assert notes["few queries in the tail"] == (
+        "no interval and no test of tails of fewer than 5 queries (tail:0.1 3): take a larger share"
     )
-    assert note.count == 10_000
+
+
+def test_resamples_have_no_place_beside_other_numbers() -> None:
+    for options in ({"over": "median"}, {"by": BY}):
+        with pytest.raises(UsageError, match="bootstrap adds intervals to the table of runs"):
+            compare("gone.qrels", ["gone1", "gone2"], ["AP"], bootstrap=99, **options)
 
 
 def test_a_baseline_leaves_the_pairs_with_it() -> None:
-    comparison = compare(QRELS, RUNS, ["AP"], baseline="b", over=["tail:0.2"], by=BY, bootstrap=99)
+    comparison = compare(QRELS, RUNS, ["AP"], baseline="b", over=["tail:0.2"], by=BY)
     assert {(row["a"], row["b"]) for row in comparison.rows()} == {("a", "b"), ("b", "c")}
 
 
 def test_each_pair_is_compared_on_the_queries_that_both_answer() -> None:
     runs = {**RUNS, "less": {query: RUNS["a"][query] for query in list(QRELS)[:9]}}
-    comparison = compare(QRELS, runs, ["AP"], over="tail:0.2", queries="intersection", bootstrap=99)
+    comparison = compare(QRELS, runs, ["AP"], over="tail:0.2", queries="intersection")
     (row,) = rows_of(comparison, a="a", b="less")
-    assert (row["difference"], row["low"], row["high"], row["queries"]) == (0, 0, 0, 9)
+    assert (row["difference"], row["low"], row["high"], row["queries"]) == (0, None, None, 9)
     assert {row["queries"] for row in rows_of(comparison, b="c")} == {SIZE}
 
 
 def test_a_preference_has_no_worst_queries_of_its_own() -> None:
-    comparison = compare(QRELS, RUNS, ["LexiRecall", "AP"], over=["mean", "tail:0.1"], bootstrap=99)
+    comparison = compare(QRELS, RUNS, ["LexiRecall", "AP"], over=["mean", "tail:0.1"])
     assert {row["over"] for row in rows_of(comparison, measure="LexiRecall")} == {"mean"}
     assert "preferences over queries" in kinds(comparison)
     with pytest.raises(UsageError, match="LexiRecall compares two rankings of one query") as caught:
@@ -125,10 +134,10 @@ def test_a_preference_has_no_worst_queries_of_its_own() -> None:
 
 
 def test_numbers_that_fall_on_what_was_not_retrieved_are_undefined_and_told() -> None:
-    comparison = compare(QRELS, RUNS, ["LastRel"], over=["tail:0.1", "min"], bootstrap=99)
+    comparison = compare(QRELS, RUNS, ["LastRel"], over=["tail:0.1", "min"])
     assert {row["difference"] for row in rows_of(comparison, over="tail:0.1")} == {None}
     assert None not in {row["difference"] for row in rows_of(comparison, over="min")}
-    assert {"undefined differences", "minimum not resampled", "infinitely deep"} <= kinds(comparison)
+    assert {"undefined differences", "differences without an interval", "infinitely deep"} <= kinds(comparison)
 
 
 # Groups
@@ -151,7 +160,7 @@ def test_groups_have_their_mean_differences_with_intervals_the_lowest_first() ->
 
 
 def test_other_numbers_in_a_group_are_those_of_its_queries() -> None:
-    comparison = compare(QRELS, RUNS, ["AP"], by=BY, over=["tail:0.3"], bootstrap=99)
+    comparison = compare(QRELS, RUNS, ["AP"], by=BY, over=["tail:0.3"])
     values = evaluate(QRELS, RUNS, ["AP"]).values
     of_group = [q for q, query in enumerate(QRELS) if BY.get(query) == "second"]
     tails = over_queries(values[:, of_group], Over.parse("tail:0.3"))[:, 0]
@@ -187,20 +196,31 @@ def test_the_number_of_ways_to_hand_out_groups_can_be_set() -> None:
     assert all(math.isclose(20 * p, round(20 * p)) for p in found)
 
 
-def test_too_few_queries_for_any_interaction_are_told() -> None:
-    small = {query: QRELS[query] for query in list(QRELS)[:4]}
-    by = dict(zip(small, "xxyy", strict=True))
-    runs = {name: {query: run[query] for query in small} for name, run in RUNS.items()}
-    comparison = compare(small, runs, ["AP"], by=by, min_queries=2)
+def test_too_few_resamples_for_any_interaction_are_told() -> None:
+    comparison = compare(QRELS, RUNS, ["AP"], by=BY, num_resamples=50)
     assert "no interaction can be significant" in kinds(comparison)
-    assert "pairs without groups" in kinds(compare(small, runs, ["AP"], by=by, min_queries=3))
+
+
+def test_groups_and_pairs_that_are_not_tested_are_told() -> None:
+    small = {query: QRELS[query] for query in list(QRELS)[:14]}
+    by = dict(zip(small, "xxxxxxyyyyyzzz", strict=True))
+    runs = {name: {query: run[query] for query in small} for name, run in RUNS.items()} | {"twin": RUNS["a"]}
+    comparison = compare(small, runs, ["AP"], by=by, min_queries=2)
+    said = {note.kind: note.text for note in comparison.notes}
+    assert said["groups not tested"].startswith("groups in which a pair has fewer than 5 queries are left out")
+    assert said["groups not tested"].endswith("(up to 1 group)")
+    assert said["pairs without groups"] == "1 pair not tested for groups: 1 with equal differences"
+    only = compare(small, RUNS, ["AP"], by=dict(zip(small, "xxxxyyyyzzzzww", strict=True)), min_queries=2)
+    said = {note.kind: note.text for note in only.notes}
+    assert said["groups not tested"].endswith("(up to 4 groups)")
+    assert said["pairs without groups"] == "3 pairs not tested for groups: 3 without two groups of 5 queries"
 
 
 def test_positions_and_frames_may_be_given() -> None:
     positions = project(QRELS, RUNS)
-    rows = list(compare(positions, measures=["AP"], by=BY, over=["mean", "median"], bootstrap=99).rows())
-    assert rows == list(compare(QRELS, RUNS, ["AP"], by=BY, over=["mean", "median"], bootstrap=99).rows())
-    frame = compare(positions, measures=["AP"], by=BY, over=["mean", "median"], bootstrap=99).to_pandas()
+    rows = list(compare(positions, measures=["AP"], by=BY, over=["mean", "median"]).rows())
+    assert rows == list(compare(QRELS, RUNS, ["AP"], by=BY, over=["mean", "median"]).rows())
+    frame = compare(positions, measures=["AP"], by=BY, over=["mean", "median"]).to_pandas()
     assert list(frame.columns[:6]) == ["a", "b", "measure", "group", "over", "difference"]
     assert len(frame) == len(rows)
 
@@ -209,7 +229,7 @@ def test_positions_and_frames_may_be_given() -> None:
 
 
 def test_the_table_lists_the_differences_and_whether_they_vary(command: Command) -> None:
-    asked = ("-m", "AP", "--over", "mean", "--over", "tail:0.1", "--by", "types", "--bootstrap", "99")
+    asked = ("-m", "AP", "--over", "mean", "--over", "tail:0.1", "--by", "types")
     outcome = command("compare", *FILES, *asked)
     assert outcome.code == 0
     header, *lines = outcome.out.splitlines()
@@ -218,9 +238,9 @@ def test_the_table_lists_the_differences_and_whether_they_vary(command: Command)
     ]  # fmt: skip
     assert lines[0].split()[:7] == ["a", "b", "AP", "all", "queries", "mean", str(SIZE)]
     assert "does the difference vary by group?" in outcome.out
-    assert str(compare(QRELS, RUNS, ["AP"], over=["mean", "tail:0.1"], by=BY, bootstrap=99)) == outcome.out.rstrip("\n")
+    assert str(compare(QRELS, RUNS, ["AP"], over=["mean", "tail:0.1"], by=BY)) == outcome.out.rstrip("\n")
     rows = [json.loads(line) for line in command("compare", *FILES, *asked, "-f", "jsonl").out.splitlines()]
-    assert rows == list(compare(QRELS, RUNS, ["AP"], over=["mean", "tail:0.1"], by=BY, bootstrap=99).rows())
+    assert rows == list(compare(QRELS, RUNS, ["AP"], over=["mean", "tail:0.1"], by=BY).rows())
     assert command("compare", *FILES, *asked, "-f", "markdown").out.count("\n| --- |") == 2
 
 
@@ -228,11 +248,10 @@ def test_the_table_lists_the_differences_and_whether_they_vary(command: Command)
     ("asked", "message"),
     [
         (("--over", "tail:2"), "the share must be above 0 and at most 1"),
-        (("--over", "tail:0.1", "--engine", "spark"), "do not work with compare --engine spark"),
         (("--by", "types", "--show", "matrix"), "--show matrix is about mean differences"),
         (("--by", "types", "--show", "power"), "--show power is about mean differences"),
         (("--over", "median", "--bootstrap", "38"), "38 resamples are too few"),
-        (("--over", "median", "--alpha", "0.0001"), "10,000 resamples are too few"),
+        (("--over", "median", "--bootstrap", "99"), "bootstrap adds intervals to the table of runs"),
         (("--over", "median", "-f", "pref_eval"), "--over does not work with -f pref_eval"),
         (("--by", "types", "-o", "types"), "types"),
     ],

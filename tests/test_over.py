@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from scipy.stats import binom
 
 import naive
 from lexirecall import evaluate
 from lexirecall.errors import UsageError
 from lexirecall.results import Scores
-from lexirecall.statistics.over import Over, bootstrap_over, over_queries, resampled_over
+from lexirecall.statistics.over import Over, over_queries, quantile_intervals, quantile_places, tail_influence
 from strategies import quick
-from test_bootstrap import draws
 
 NAMES = ("mean", "median", "min", "quantile:0.5", "quantile:0.07", "quantile:1", "tail:0.1", "tail:0.35", "tail:1")
 VALUES = (0.0, 0.1, 0.2, 0.3, 1 / 3, 0.7, 1.0, 17.0, math.inf, math.nan)
@@ -90,72 +90,32 @@ def test_a_query_that_was_never_whole_counts_as_deepest() -> None:
     assert of("tail:0.25", depths, -1) == math.inf
 
 
-# Resamples
+# Intervals
 
 
-@given(
-    st.lists(st.lists(st.sampled_from(VALUES), min_size=5, max_size=5), min_size=1, max_size=3),
-    st.sampled_from([name for name in NAMES if name != "min"]),
-    st.sampled_from([1, -1]),
-    st.integers(0, 99),
-)
-@quick(60)
-def test_an_interval_is_that_of_the_numbers_in_the_resamples(
-    columns: list[list[float]], name: str, direction: int, seed: int
-) -> None:
-    columns = [directed(column, direction) for column in columns]
-    table = np.array(columns, float).T[None]
-    directions = np.full(len(columns), direction)
-    made = bootstrap_over(table, Over.parse(name), directions=directions, num_resamples=39, seed=seed, alpha=0.1)
-    without = [math.nan if name == "mean" and math.isinf(value) else value for column in columns for value in column]
-    rows = np.array(without).reshape(len(columns), 5)
-    counting = np.flatnonzero(~np.isnan(rows).all(axis=0))
-    for c, column in enumerate(rows[:, counting].tolist()):
-        drawn = draws(len(counting), 39, seed) if len(counting) else []
-        numbers = [naive.over_queries(name, [column[q] for q in each], direction) for each in drawn]
-        drawn_numbers: list[Any] = [None if math.isnan(n) else n for n in numbers]
-        ends = naive.percentile_ends(drawn_numbers, Fraction(1, 10))
-        low, high = ends or (math.nan, math.nan)
-        assert same(float(made.lows[0, c]), low)
-        assert same(float(made.highs[0, c]), high)
+@given(st.lists(st.sampled_from([0.0, 0.1, 0.2, 0.5, 1.0, math.inf]), min_size=1, max_size=30), st.integers(1, 20))
+@quick(80)
+def test_the_interval_of_a_quantile_is_between_ordered_values(column: list[float], twentieths: int) -> None:
+    share = Fraction(twentieths, 20)
+    low, high = quantile_intervals(np.array([*column, math.nan])[:, None], Over.parse(f"quantile:{twentieths / 20}"))
+    expected = naive.quantile_interval(column, share, Fraction(1, 20))
+    is_none = expected == (-math.inf, math.inf) and naive.quantile_interval(
+        list(range(len(column))), share, Fraction(1, 20)
+    ) == (-math.inf, math.inf)
+    assert np.isnan([low, high]).all() if is_none else (low.item(), high.item()) == expected
 
 
-@pytest.mark.parametrize("name", ["tail:0.05", "quantile:0.02", "quantile:0.9", "median"])
-@pytest.mark.parametrize("direction", [1, -1])
-def test_many_queries_are_resampled_like_few(name: str, direction: int) -> None:
-    values = np.random.Generator(np.random.PCG64(5)).random(200).round(2)
-    values[::9] = math.nan
-    values[7] = -direction * math.inf
-    own = values[~np.isnan(values)]
-    made = bootstrap_over(
-        values[None, :, None], Over.parse(name), directions=np.array([direction]), num_resamples=59, alpha=0.1
-    )
-    numbers = [naive.over_queries(name, own[each].tolist(), direction) for each in draws(len(own), 59, 0)]
-    low, high = naive.percentile_ends(numbers, Fraction(1, 10)) or (0.0, 0.0)  # type: ignore[arg-type]
-    assert same(float(made.lows.item()), low)
-    assert same(float(made.highs.item()), high)
+@pytest.mark.parametrize("n", [6, 11, 50])
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
+def test_the_interval_of_a_quantile_holds_it_at_least_as_often_as_it_says(n: int, share: float) -> None:
+    """Of values that are all different, the k-th is at most the quantile if k or more are."""
+    low, high = quantile_places(n, share, 0.05)
+    assert binom.cdf(high - 1, n, share) - binom.cdf(low - 1, n, share) >= 0.95
 
 
-@pytest.mark.parametrize("name", ["tail:0.01", "quantile:0.01", "median"])
-def test_a_resample_may_hold_the_best_query_only(name: str) -> None:
-    values, counts = np.arange(100.0)[:, None], np.zeros((1, 100))
-    counts[0, -1] = 100.0
-    resampled = resampled_over(values, Over.parse(name), np.array([1]), np.array([False]))
-    assert resampled(counts).tolist() == [[99.0]]
-
-
-def test_the_size_of_a_block_does_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
-    values = np.random.Generator(np.random.PCG64(3)).random((2, 30, 2))
-    made = [bootstrap_over(values, Over.parse("tail:0.3"), num_resamples=99)]
-    monkeypatch.setattr("lexirecall.statistics.bootstrap._BLOCK", 7)
-    made.append(bootstrap_over(values, Over.parse("tail:0.3"), num_resamples=99))
-    np.testing.assert_array_equal(made[0].lows, made[1].lows)
-    np.testing.assert_array_equal(made[0].highs, made[1].highs)
-
-
-def test_a_minimum_is_not_resampled() -> None:
-    with pytest.raises(UsageError, match="resampling is not valid for a minimum"):
-        bootstrap_over(np.zeros((1, 3, 1)), Over.parse("min"), num_resamples=99)
+def test_a_tail_of_all_values_moves_as_their_mean() -> None:
+    values = np.array([[0.5, 0.1], [0.25, 0.2], [1.0, 0.9]])
+    np.testing.assert_allclose(np.ptp(tail_influence(values, 3), axis=0), np.ptp(values, axis=0))
 
 
 # Names
@@ -276,19 +236,6 @@ def test_runs_are_sorted_by_what_is_asked_for_first() -> None:
     assert [row["value"] for row in ordered.rows()] == [0.5, 0.25]
 
 
-def test_intervals_are_those_of_the_numbers() -> None:
-    scores = evaluate(QRELS, RUNS, ["AP"], over=["mean", "tail:0.3", "min"], bootstrap=99, seed=2)
-    plain = evaluate(QRELS, RUNS, ["AP"], bootstrap=99, seed=2)
-    rows = list(scores.rows())
-    ends = [(row["boot_low"], row["boot_high"]) for row in rows]
-    assert ends[:2] == [(row["boot_low"], row["boot_high"]) for row in plain.rows()]
-    made = bootstrap_over(scores.values, Over.parse("tail:0.3"), num_resamples=99, seed=2)
-    assert ends[2:4] == list(zip(made.lows[:, 0].tolist(), made.highs[:, 0].tolist(), strict=True))
-    assert ends[4:] == [(None, None)] * 2
-    assert "resampling is not valid for a minimum" in "".join(note.text for note in scores.notes)
-    assert scores.manifest.conventions["bootstrap"] == 99
-
-
 def test_counts_are_summed_only_by_the_mean() -> None:
     scores = evaluate(QRELS, RUNS, ["NumRelRet"], over=["mean", "median", "tail:0.1"])
     assert [value(scores, "flat", over, "NumRelRet") for over in scores.over] == [19.0, 2.0, 1.0]
@@ -316,24 +263,3 @@ def test_the_manifest_says_what_was_asked_for() -> None:
     asked = evaluate(QRELS, RUNS, ["AP"], over=["tail:0.10"]).manifest.conventions
     assert asked["over"] == ["tail:0.10"]
     assert "over" not in evaluate(QRELS, RUNS, ["AP"]).manifest.conventions
-
-
-def test_a_note_says_which_tails_rest_on_few_queries() -> None:
-    qrels = {f"q{i}": {"a": 1} for i in range(60)}
-    runs = {"run": {q: ["a"] if i % 7 else ["x", "a"] for i, q in enumerate(qrels)}}
-    asked = ["tail:0.1", "tail:0.5", "quantile:0.05", "quantile:0.97", "quantile:0.5"]
-    scores = evaluate(qrels, runs, ["RR"], over=asked, bootstrap=99)
-    assert [note.text for note in scores.notes if note.kind.startswith("few")] == [
-        "tail:0.1 rests on few queries (all queries 6): below 20 its bootstrap intervals are too narrow",
-        "quantile:0.05 rests on few queries (all queries 3): below 5 its bootstrap intervals are too narrow",
-        "quantile:0.97 rests on few queries (all queries 2): below 5 its bootstrap intervals are too narrow",
-    ]
-    assert not [note for note in evaluate(qrels, runs, ["RR"], over=asked).notes if note.kind.startswith("few")]
-
-
-def test_a_table_says_how_many_queries_a_number_covers() -> None:
-    table = evaluate(QRELS, RUNS, ["Depth@1", "NumRet"], over=["mean", "median", "quantile:0.5", "tail:0.25"]).table()
-    assert [row[2] for row in table.rows] == ["7.5", "3.0 (9)", "7.5", "3.0", "7.0", "3.0", "11.0", "-"]
-    assert [row[3] for row in table.rows] == ["75", "28", "7.5", "3.0", "7", "3", "4.0", "2.3"]
-    # a mean of nine queries is never the best, but the median is one of ten
-    assert {(r, c) for r, c in table.best if c == 2} == {(0, 2), (3, 2), (5, 2), (6, 2)}

@@ -7,7 +7,7 @@ queries count (manifest), the numbers themselves (statistics).
 from dataclasses import dataclass, field
 from typing import Any
 
-from lexirecall.errors import UsageError
+from lexirecall.errors import UsageError, names_in
 from lexirecall.fields import option
 
 MOST_BOOTSTRAPS = 10**5  # all are kept, and more would not move an interval
@@ -27,7 +27,7 @@ class Resampling:
     bootstrap: int | None = field(
         default=None,
         metadata=option(
-            "Resample the queries N times, and print percentile intervals of means and win rates; 10,000 are usual.",
+            "Resample the queries N times, and print intervals of means and win rates; 10,000 are usual.",
             "whole",
             least=1,
             most=MOST_BOOTSTRAPS,
@@ -42,6 +42,30 @@ class Resampling:
             raise UsageError(f"bootstrap is {self.bootstrap}, but must be a whole number from 1 to {MOST_BOOTSTRAPS}")
         if not (self.seed >= 0 and self.seed % 1 == 0):
             raise UsageError(f"seed is {self.seed}, but must be a whole number of at least 0")
+
+    @property
+    def has_intervals(self) -> bool:
+        """Whether intervals of means are asked for."""
+        return self.bootstrap is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Certainty(Resampling):
+    """How uncertain the numbers of each run are.
+
+    >>> Certainty(interval=True).has_intervals, Certainty(bootstrap=99).has_intervals, Certainty().has_intervals
+    (True, True, False)
+    """
+
+    interval: bool = field(
+        default=False,
+        metadata=option("Print the 95 % interval of each mean, win rate, median, quantile and tail.", "flag"),
+    )
+
+    @property
+    def has_intervals(self) -> bool:
+        """Whether intervals are asked for; resamples are, to have intervals."""
+        return bool(self.interval) or self.bootstrap is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,8 +109,7 @@ class Aggregation:
     )
 
     def __post_init__(self) -> None:
-        over = (self.over,) if isinstance(self.over, str) else tuple(self.over or ())
-        object.__setattr__(self, "over", over)
+        object.__setattr__(self, "over", names_in("over", self.over))
         if not (self.min_queries >= 1 and self.min_queries % 1 == 0):
             raise UsageError(f"min_queries is {self.min_queries}, but must be a whole number of at least 1")
 

@@ -12,7 +12,7 @@ from lexirecall.gates.result import GateResult
 from lexirecall.labels.certificates import Certificate, Missed, RecallBounds, ReviewCounts, SampleCount
 from lexirecall.labels.certified import Certificates
 from lexirecall.labels.forecasts import OrderForecast, PairForecast
-from lexirecall.labels.hindsight import ForecastNumber, Hindsight, ReliabilityRow
+from lexirecall.labels.hindsight import Hindsight
 from lexirecall.labels.judging import Candidate
 from lexirecall.labels.missingresult import PairLabels, RunBound, RunLabels, Unjudged
 from lexirecall.labels.sampleplans import SamplePlan
@@ -29,24 +29,24 @@ from lexirecall.positions import Projection
 from lexirecall.preferences import Pairs
 from lexirecall.statistics import Order
 from lexirecall.verbs.averages import Averages
-from lexirecall.verbs.bootstrapped import Bootstrapped
 from lexirecall.verbs.compared import FamilyTest, MeasureComparison
 from lexirecall.verbs.comparison import Comparison, SafeDecisions
 from lexirecall.verbs.discoveries import Discoveries
 from lexirecall.verbs.explain import Explanation
 from lexirecall.verbs.explanation import QueryExplanation, Side
 from lexirecall.verbs.exposures import Exposures
+from lexirecall.verbs.intervals import Intervals
 from lexirecall.verbs.policyscores import PolicyScores
 from lexirecall.verbs.rank import Ranking
 from lexirecall.verbs.sampled import PolicyPair, WorstOff
 from lexirecall.verbs.scores import Scores
 
 __all__ = [
-    "Arrival", "Averages", "Bootstrapped", "Candidate", "Candidates", "Certificate", "Certificates", "Change",
+    "Arrival", "Averages", "Candidate", "Candidates", "Certificate", "Certificates", "Change",
     "Checked", "Comparison", "Decision", "Discoveries", "Explanation", "Exposures", "FamilyTest", "FoldModel",
-    "ForecastNumber", "Funnel", "Fused", "FusionWeights", "GateResult", "Hindsight", "KnownDecisions", "Loss",
-    "Manifest", "MeasureComparison", "Missed", "Moved", "Note", "Order", "OrderForecast", "PairForecast", "PairLabels",
-    "Pairs", "PolicyPair", "PolicyScores", "Projection", "ProviderExposure", "QueryExplanation", "Ranking",
-    "RecallBounds", "ReliabilityRow", "Report", "ReviewCounts", "RunBound", "RunLabels", "SafeDecisions", "SampleCount",
-    "SamplePlan", "Scores", "Side", "Stage", "Study", "Tuning", "Unjudged", "WorstOff",
+    "Funnel", "Fused", "FusionWeights", "GateResult", "Hindsight", "Intervals", "KnownDecisions",
+    "Loss", "Manifest", "MeasureComparison", "Missed", "Moved", "Note", "Order", "OrderForecast", "PairForecast",
+    "PairLabels", "Pairs", "PolicyPair", "PolicyScores", "Projection", "ProviderExposure", "QueryExplanation",
+    "Ranking", "RecallBounds", "Report", "ReviewCounts", "RunBound", "RunLabels", "SafeDecisions",
+    "SampleCount", "SamplePlan", "Scores", "Side", "Stage", "Study", "Tuning", "Unjudged", "WorstOff",
 ]  # fmt: skip

@@ -2,8 +2,7 @@
 
 Belongs here: means and their table. Not here: values per query (scores), layout (tables).
 
-A mean is the exact sum of its values, rounded once, over their number: it does not depend on the order of queries, and
-so not on the engine that adds them up.
+A mean is the exact sum of its values, rounded once, over their number: it does not depend on the order of queries.
 """
 
 import math
@@ -19,22 +18,22 @@ from lexirecall.manifest import Manifest, Note
 from lexirecall.measures.providers import ProviderExposure
 from lexirecall.names import Evaluable, parse_names
 from lexirecall.preferences import Preference
-from lexirecall.sums import ExactSums
 from lexirecall.tables import Table, number
-from lexirecall.verbs.bootstrapped import ENDS, Bootstrapped
+from lexirecall.verbs.bootstrapped import ENDS
 from lexirecall.verbs.printing import Printable
-from lexirecall.verbs.shares import SHARE_ENDS, has_shares, on_shares, share_ends
+from lexirecall.verbs.shares import SHARE, footnote_of, share_ends
 
 if TYPE_CHECKING:
     from lexirecall.verbs.breakdown import Breakdown
+    from lexirecall.verbs.intervals import Intervals
 
 COLUMNS = ("run", "query", "measure", "value")
 
 
-def means_of(sums: ExactSums, counts: IntArray, measures: Sequence[Evaluable]) -> FloatArray:
+def means_of(sums: FloatArray, counts: IntArray, measures: Sequence[Evaluable]) -> FloatArray:
     """Return the means of values that were added up, [S, M], or their sums for counts; nan where there are none."""
     divisors = np.where([measure.total == "sum" for measure in measures], 1, counts)
-    return np.where(counts > 0, sums.rounded() / np.maximum(divisors, 1), np.nan)
+    return np.where(counts > 0, sums / np.maximum(divisors, 1), np.nan)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +51,8 @@ class Averages(Printable):
     manifest: Manifest
     digits: int | None = None
     """Decimals in tables; those of each measure if None."""
-    bootstrapped: Bootstrapped | None = None
-    """The intervals of the means, if the queries were resampled."""
+    intervals: "Intervals | None" = None
+    """The intervals of the means, if they are asked for."""
     exposures: ProviderExposure | None = None
     """What providers get, if there is a map of them and tied documents have an order."""
     breakdown: "Breakdown | None" = None
@@ -92,7 +91,7 @@ class Averages(Printable):
             means=self.means[order],
             counts=self.counts[order],
             num_due=self.num_due[order],
-            bootstrapped=None if self.bootstrapped is None else self.bootstrapped.in_order(order),
+            intervals=None if self.intervals is None else self.intervals.in_order(order),
             exposures=None if self.exposures is None else self.exposures.in_order(order),
             breakdown=None if self.breakdown is None else self.breakdown.in_order(order),
         )
@@ -105,7 +104,7 @@ class Averages(Printable):
     def rows(self) -> Iterator[dict[str, Any]]:
         """Give one row for each mean: run, query ("all"), measure, value (None if undefined).
 
-        If the queries were resampled, also boot_low and boot_high, and low and high if a mean is a share of queries.
+        If intervals are asked for, also low and high (None without an interval, and for an end that is open).
         Numbers other than the mean have `over`, and with groups each row has `group` (None for all queries) and
         `queries`, the number of them.
         """
@@ -118,36 +117,28 @@ class Averages(Printable):
     def rows_of_run(self, s: int) -> Iterator[dict[str, Any]]:
         """Give the rows of one run."""
         rows = rows_of(self.runs[s], "all", self.measures, self.means[s])
-        ends = self._ends(s)
-        for c, row in enumerate(rows):
-            yield row | {name: defined(float(ends[name][c])) for name in self.columns[len(COLUMNS) :]}
+        ends = zip(*self.ends(s), strict=True)
+        for row, pair in zip(rows, ends, strict=True):
+            yield row if self.intervals is None else row | dict(zip(ENDS, map(end_of, pair), strict=True))
 
-    def _ends(self, s: int) -> dict[str, FloatArray]:
-        """Return the ends of the intervals of one run, by column, [M]; nan where there is no interval."""
-        made, pairs = self.bootstrapped, zip(SHARE_ENDS, self.share_intervals(s), strict=True)
-        return dict(pairs) | ({} if made is None else dict(zip(ENDS, (made.lows[s], made.highs[s]), strict=True)))
+    def ends(self, s: int) -> tuple[FloatArray, FloatArray]:
+        """Return where the intervals of one run begin and end, [M]; nan without one, infinite if it has no end.
 
-    def share_intervals(self, s: int) -> tuple[FloatArray, FloatArray]:
-        """Return the exact intervals of one run, [M]: of measures that are 1 or 0 for every query; nan for others.
-
-        Over all orders of tied documents, such a measure has values between 0 and 1, and no interval.
+        If none are asked for, means of measures that are 1 or 0 for every query have their exact intervals. Over all
+        orders of tied documents, such a measure has values between 0 and 1, and no interval.
         """
+        if self.intervals is not None:
+            return self.intervals.lows[s], self.intervals.highs[s]
         is_averaged = self.manifest.conventions.get("ties") == "expected"
         is_share = np.array([row.is_share and not is_averaged for row in self.measures], bool)
-        return share_ends(self.means[s], self.counts[s], is_share, alpha=self._alpha)
-
-    @property
-    def _alpha(self) -> float:
-        return 0.05 if self.bootstrapped is None else self.bootstrapped.alpha
+        return share_ends(self.means[s], self.counts[s], is_share)
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns of the rows."""
         if self.breakdown is not None:
             return self.breakdown.columns
-        if self.bootstrapped is None:
-            return COLUMNS
-        return (*COLUMNS, *(SHARE_ENDS if has_shares(self.measures) else ()), *ENDS)
+        return COLUMNS if self.intervals is None else (*COLUMNS, *ENDS)
 
     def to_dict(self) -> dict[str, Any]:
         """Return {run: {measure: mean}}; None where undefined. Groups and other numbers are levels between these."""
@@ -159,7 +150,7 @@ class Averages(Printable):
         """Lay the means out, one row a run.
 
         A mean over fewer queries than it should have is followed by their number in brackets, and is never the best. If
-        the queries were resampled, a mean is followed by its interval.
+        it has an interval, that follows it too.
         """
         if self.breakdown is not None:
             return self.breakdown.table(self.digits)
@@ -178,24 +169,18 @@ class Averages(Printable):
     @property
     def on_intervals(self) -> str:
         """What the brackets of a table mean, if it has any."""
-        resampled = "" if self.bootstrapped is None else self.bootstrapped.footnote
-        lows = np.array([self.share_intervals(s)[0] for s in range(len(self.runs))])
-        return on_shares(self.measures, lows, resampled, alpha=self._alpha)
+        if self.intervals is not None:
+            return self.intervals.footnote
+        has_shares = any(not np.isnan(self.ends(s)[0]).all() for s in range(len(self.runs)))
+        return footnote_of([SHARE] if has_shares else [])
 
     def _shown(self, s: int) -> tuple[str, ...]:
         triples = zip(self.cells(s), self.counts[s], self.num_due[s], strict=True)
         return tuple(text if count in (0, due) else f"{text} ({count:,})" for text, count, due in triples)
 
     def cells(self, s: int) -> tuple[str, ...]:
-        """Return the means of one run as a table shows them, with their intervals if there are any.
-
-        A share of queries has its exact interval, also if the queries were resampled.
-        """
-        lows, highs = self.share_intervals(s)
-        if (made := self.bootstrapped) is not None:
-            is_share = ~np.isnan(lows)
-            lows, highs = np.where(is_share, lows, made.lows[s]), np.where(is_share, highs, made.highs[s])
-        shown = (numbers(self.measures, each, self.digits) for each in (self.means[s], lows, highs))
+        """Return the means of one run as a table shows them, with their intervals if there are any."""
+        shown = (numbers(self.measures, each, self.digits) for each in (self.means[s], *self.ends(s)))
         return tuple(map(with_interval, *shown))
 
     def _best(self) -> Iterator[tuple[int, int]]:
@@ -234,6 +219,20 @@ def with_interval(value: str, low: str, high: str) -> str:
     return value if low == "-" else f"{value} [{low}, {high}]"
 
 
+def end_of(value: float) -> float | None:
+    """Return the end of an interval, None if it is open."""
+    return value if math.isfinite(value) else None
+
+
+def end_text(value: float, decimals: int) -> str:
+    """Return the end of an interval as a table shows it.
+
+    >>> end_text(0.25, 2), end_text(np.inf, 2)
+    ('0.25', 'open')
+    """
+    return "open" if math.isinf(value) else number(value, decimals)
+
+
 def rows_of(run: str, query: str, measures: Sequence[Evaluable], values: FloatArray) -> Iterator[dict[str, Any]]:
     """Give one row for each value of one run: run, query, measure, value."""
     for measure, value in named(measures, values).items():
@@ -253,4 +252,4 @@ def defined(value: float) -> float | None:
 def numbers(measures: Sequence[Evaluable], values: FloatArray, digits: int | None = None) -> tuple[str, ...]:
     """Return values as a table shows them, with so many decimals if they are given; counts have none."""
     shown = [row.decimals if digits is None or row.decimals == 0 else digits for row in measures]
-    return tuple(number(value, decimals) for decimals, value in zip(shown, values.tolist(), strict=True))
+    return tuple(end_text(value, decimals) for decimals, value in zip(shown, values.tolist(), strict=True))

@@ -19,9 +19,10 @@ from lexirecall.names import Evaluable
 from lexirecall.preferences import Preference
 from lexirecall.statistics.over import Over, over_queries, overs_of
 from lexirecall.tables import Table, number
-from lexirecall.verbs.averages import defined, headings, named, on_win_rates, with_interval
-from lexirecall.verbs.bootstrapped import ENDS, Bootstrapped
-from lexirecall.verbs.shares import SHARE_ENDS, has_shares, on_shares, share_ends
+from lexirecall.verbs.averages import end_of, end_text, headings, named, on_win_rates, with_interval
+from lexirecall.verbs.bootstrapped import ENDS
+from lexirecall.verbs.intervals import Intervals
+from lexirecall.verbs.shares import footnote_of
 
 EVERY = "all queries"
 """What a table calls them."""
@@ -41,40 +42,18 @@ class Portion:
     """How many queries have a place in each number, [O, S, M]."""
     num_due: IntArray
     """How many should have one, [S, M]."""
-    bootstrapped: tuple[Bootstrapped | None, ...]
-    """The intervals of each way of aggregating, [O]; None where there are none."""
-    exact: tuple[FloatArray, FloatArray]
-    """Where the intervals of shares of queries begin and end, [O, S, M]; nan for what is not a share."""
+    intervals: tuple[Intervals, ...]
+    """Those of each way of aggregating, [O]."""
 
     def in_order(self, order: IntArray) -> "Portion":
         """Return the numbers with the runs in another order."""
-        made = tuple(None if each is None else each.in_order(order) for each in self.bootstrapped)
+        intervals = tuple(each.in_order(order) for each in self.intervals)
         numbers, counts = self.numbers[:, order], self.counts[:, order]
-        lows, highs = (ends[:, order] for ends in self.exact)
-        return replace(
-            self, numbers=numbers, counts=counts, num_due=self.num_due[order], bootstrapped=made, exact=(lows, highs)
-        )
+        return replace(self, numbers=numbers, counts=counts, num_due=self.num_due[order], intervals=intervals)
 
     def finite(self, o: int) -> FloatArray:
         """Return the numbers of one way of aggregating, [S, M]; nan where undefined."""
         return np.where(np.isfinite(self.numbers[o]), self.numbers[o], np.nan)
-
-    def ends(self, o: int) -> tuple[FloatArray, FloatArray]:
-        """Return where the intervals of one way of aggregating begin and end, [S, M]; nan without an end."""
-        if (made := self.bootstrapped[o]) is None:
-            nowhere = np.full(self.num_due.shape, np.nan)
-            return nowhere, nowhere
-        return np.where(np.isfinite(made.lows), made.lows, np.nan), np.where(
-            np.isfinite(made.highs), made.highs, np.nan
-        )
-
-    def shown_ends(self, o: int) -> tuple[FloatArray, FloatArray]:
-        """Return the ends that tables show, [S, M]: the exact ones of shares of queries, or those of the bootstrap."""
-        lows, highs = (
-            np.where(np.isnan(exact[o]), resampled, exact[o])
-            for exact, resampled in zip(self.exact, self.ends(o), strict=True)
-        )
-        return lows, highs
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,7 +68,8 @@ class Breakdown:
     says_over: bool = True
     """Whether rows say what they are over: not if only groups are asked for."""
     groups: Groups | None = None
-    is_resampled: bool = False
+    has_intervals: bool = False
+    """Whether rows have the ends of intervals."""
     withheld: tuple[tuple[str, int], ...] = ()
     """Groups that are too small to be shown, with the number of their queries."""
     num_without: int = 0
@@ -112,12 +92,7 @@ class Breakdown:
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns of the rows."""
-        return ("run", "query", *self.keys, "measure", "value", *self._end_columns)
-
-    @property
-    def _end_columns(self) -> tuple[str, ...]:
-        """The columns of intervals: exact ones of shares of queries, and those of resamples."""
-        return (*(SHARE_ENDS if has_shares(self.measures) else ()), *(ENDS if self.is_resampled else ()))
+        return ("run", "query", *self.keys, "measure", "value", *(ENDS if self.has_intervals else ()))
 
     def in_order(self, order: IntArray) -> "Breakdown":
         """Return the numbers with the runs in another order."""
@@ -127,12 +102,12 @@ class Breakdown:
     def rows(self) -> Iterator[dict[str, Any]]:
         """Give one row for each number: run, query ("all"), what it is over, measure, value (None if undefined)."""
         for part, o, s in self._cells():
-            by_column = zip((*SHARE_ENDS, *ENDS), (*(ends[o] for ends in part.exact), *part.ends(o)), strict=True)
-            ends = {name: values[s].tolist() for name, values in by_column if name in self._end_columns}
+            made = part.intervals[o]
+            ends = dict(zip(ENDS, (made.lows[s], made.highs[s]), strict=True)) if self.has_intervals else {}
             for c, (measure, value) in enumerate(named(self.measures, part.finite(o)[s]).items()):
                 yield {
                     "run": self.runs[s], "query": "all", **self._said_of(part, o), "measure": measure, "value": value,
-                    **{name: defined(values[c]) for name, values in ends.items()},
+                    **{name: end_of(float(values[c])) for name, values in ends.items()},
                 }  # fmt: skip
 
     def said_of_query(self, q: int) -> dict[str, Any]:
@@ -181,13 +156,14 @@ class Breakdown:
             yield self.runs[s], *(_text(said[key]) for key in self.keys), *self._shown(part, o, s, digits)
 
     def _shown(self, part: Portion, o: int, s: int, digits: int | None) -> Iterator[str]:
-        lows, highs = part.shown_ends(o)
+        own = part.intervals[o]
         columns = zip(
-            self.measures, part.finite(o)[s], lows[s], highs[s], part.counts[o, s], part.num_due[s], strict=True
+            self.measures, part.finite(o)[s], own.lows[s], own.highs[s], part.counts[o, s], part.num_due[s], strict=True
         )
         for row, value, low, high, count, due in columns:
             decimals = _decimals(row, self.overs[o], digits)
-            text = with_interval(*(number(float(each), decimals) for each in (value, low, high)))
+            ends = (end_text(float(end), decimals) for end in (low, high))
+            text = with_interval(number(float(value), decimals), *ends)
             yield text if count in (0, due) else f"{text} ({count:,})"
 
     def _best(self) -> Iterator[tuple[int, int]]:
@@ -202,9 +178,9 @@ class Breakdown:
     @property
     def footnote(self) -> str:
         """What is written below a table."""
-        made = next((each for each in self.whole.bootstrapped if each is not None), None)
         order = "" if len(self.parts) < 3 else f"groups: {self._on_order()}"
-        ends = on_shares(self.measures, self.whole.exact[0], "" if made is None else made.footnote, alpha=self.alpha)
+        shown = (phrase for part in self.parts for own in part.intervals for phrase in own.phrases)
+        ends = footnote_of(shown, self.alpha)
         return "; ".join(filter(None, (on_win_rates(self.measures, len(self.runs)), order, ends)))
 
     def _on_order(self) -> str:
@@ -223,7 +199,7 @@ def breakdown_of(
     asked: Aggregation,
     groups: Groups | None = None,
     *,
-    resampling: Resampling | None = None,
+    resampling: Resampling = Resampling(),  # noqa: B008 - a frozen record
     alpha: float = 0.05,
     show_progress: bool | None = False,
 ) -> Breakdown:
@@ -255,10 +231,12 @@ def breakdown_of(
         own = values[:, which]
         numbers = np.array([_numbers(own, over, measures) for over in overs])
         counts = np.array([_counts(own, over) for over in overs])
-        made = [_ends(own, over, measures, resampling, alpha, show_progress=show_progress) for over in overs]
+        made = [
+            Intervals.of(own, measures, resampling, over=over, alpha=alpha, show_progress=show_progress)
+            for over in overs
+        ]
         num_queries = int(taking_part[which].sum())
-        exact = _share_ends(own, numbers, counts, overs, measures, alpha)
-        return Portion(group, num_queries, numbers, counts, is_due[:, which].sum(axis=1), tuple(made), exact)
+        return Portion(group, num_queries, numbers, counts, is_due[:, which].sum(axis=1), tuple(made))
 
     members = (
         [] if groups is None else [(name, which, int(taking_part[which].sum())) for name, which in groups.members()]
@@ -271,27 +249,12 @@ def breakdown_of(
         (part_of(None, np.arange(values.shape[1])), *worst_first(shown, measures)),
         bool(asked.over),
         groups,
-        resampling is not None and resampling.bootstrap is not None,
+        resampling.has_intervals,
         tuple((name, size) for name, _, size in members if size < asked.min_queries),
         0 if groups is None else int((taking_part & (groups.of_request < 0)).sum()),
         tuple((str(row), n) for row, n in zip(measures, np.isinf(values).sum(axis=(0, 1)).tolist(), strict=True) if n),
         alpha,
     )
-
-
-def _share_ends(
-    values: FloatArray,
-    numbers: FloatArray,
-    counts: IntArray,
-    overs: Sequence[Over],
-    measures: Sequence[Evaluable],
-    alpha: float,
-) -> tuple[FloatArray, FloatArray]:
-    """Return the ends of means that are shares of queries, [O, S, M]; over orders of tied documents they are not."""
-    is_whole = (np.isnan(values) | (values == 0) | (values == 1)).all(axis=(0, 1))
-    is_share = is_whole & np.array([row.is_share for row in measures], bool)
-    is_mean = np.array([over.kind == "mean" for over in overs])
-    return share_ends(numbers, counts, is_mean[:, None, None] & is_share, alpha=alpha)
 
 
 def _numbers(values: FloatArray, over: Over, measures: Sequence[Evaluable]) -> FloatArray:
@@ -301,20 +264,6 @@ def _numbers(values: FloatArray, over: Over, measures: Sequence[Evaluable]) -> F
 
 def _counts(values: FloatArray, over: Over) -> IntArray:
     return np.asarray((np.isfinite(values) if over.kind == "mean" else ~np.isnan(values)).sum(axis=1))
-
-
-def _ends(
-    values: FloatArray,
-    over: Over,
-    measures: Sequence[Evaluable],
-    resampling: Resampling | None,
-    alpha: float,
-    *,
-    show_progress: bool | None,
-) -> Bootstrapped | None:
-    if resampling is None or resampling.bootstrap is None or not over.is_resampled:
-        return None
-    return Bootstrapped.of(values, measures, resampling, over=over, alpha=alpha, show_progress=show_progress)
 
 
 def leading(measures: Sequence[Evaluable]) -> int | None:

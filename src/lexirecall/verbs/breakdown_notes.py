@@ -3,7 +3,7 @@
 Belongs here: the sentences, and what a manifest records. Not here: the numbers (breakdown).
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,12 +13,7 @@ from lexirecall.aggregation import Aggregation
 from lexirecall.errors import counted, listed
 from lexirecall.groups import Groups
 from lexirecall.manifest import Manifest, Note
-from lexirecall.statistics.over import Over
-from lexirecall.verbs.bootstrapped import FEW, Bootstrapped
 from lexirecall.verbs.breakdown import Breakdown
-
-FEWEST = {"tail": FEW, "quantile": 5}
-"""A number that rests on fewer queries has an interval that is clearly too narrow (docs/over-queries.md)."""
 
 
 def recorded(manifest: Manifest, made: Breakdown, asked: Aggregation) -> Manifest:
@@ -43,7 +38,8 @@ def notes_on_breakdown(made: Breakdown, asked: Aggregation) -> Iterator[Note]:
     yield from _undefined(made)
     if made.groups is not None:
         yield from notes_on_groups(made.groups, made.num_without, made.withheld, asked.min_queries)
-    yield from _resamples(made)
+    notes = (note for part in made.parts for own in part.intervals for note in own.notes)
+    yield from {note.text: note for note in notes}.values()  # groups have the same reasons
 
 
 def _endless(made: Breakdown) -> Iterator[Note]:
@@ -86,44 +82,3 @@ def notes_on_groups(
             f"({which}): not shown, but included in all queries (--min-queries shows smaller groups)"
         )
         yield Note("small groups", text, len(withheld))
-
-
-def _intervals(made: Breakdown) -> list[Bootstrapped]:
-    return [each for part in made.parts for each in part.bootstrapped if each is not None]
-
-
-def few_at_the_end(overs: Iterable[Over], sizes: Mapping[str, int]) -> Iterator[Note]:
-    """Warn of quantiles and tails that rest on few of so many queries, in all and in each group."""
-    for over in overs:
-        limit = FEWEST.get(over.kind, 0)
-        resting = {name: over.num_resting(size) for name, size in sizes.items()}
-        if few := [f"{name} {number:,}" for name, number in resting.items() if 0 < number < limit]:
-            text = (
-                f"{over} rests on few queries ({listed(few, 9)}): below {limit} its bootstrap intervals are too narrow"
-            )
-            yield Note(f"few queries at {over}", text, len(few))
-
-
-def _resamples(made: Breakdown) -> Iterator[Note]:
-    """Say what is unusual about intervals, each kind once."""
-    if not made.is_resampled:
-        return
-    few = [(part.group, part.num_queries) for part in made.parts if 0 < part.num_queries < FEW]
-    if few:
-        where = listed((f"{group or 'all queries'} {number:,}" for group, number in few), 9)
-        text = f"the bootstrap resamples few queries ({where}): below {FEW} its intervals are too narrow"
-        yield Note("few queries resampled", text, len(few))
-    yield from few_at_the_end(made.overs, {part.group or "all queries": part.num_queries for part in made.parts})
-    others: dict[str, Note] = {}
-    for note in (note for each in _intervals(made) for note in each.notes):
-        if note.kind != "few queries resampled" and note.count > others.get(note.kind, Note("", "")).count:
-            others[note.kind] = note
-    yield from others.values()
-    if open_ends := sum(int(np.isinf([each.lows, each.highs]).sum()) for each in _intervals(made)):
-        text = (
-            f"{counted(open_ends, 'end')} of bootstrap intervals fall on documents that were not retrieved: undefined"
-        )
-        yield Note("open intervals", text, open_ends)
-    if least := [str(over) for over in made.overs if not over.is_resampled]:
-        text = f"{listed(least)} has no bootstrap interval: resampling is not valid for a minimum"
-        yield Note("minimum not resampled", text, len(least))

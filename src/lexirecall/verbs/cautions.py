@@ -11,31 +11,59 @@ from lexirecall.errors import counted, listed
 from lexirecall.judgments import BoolArray
 from lexirecall.manifest import Note
 from lexirecall.preferences import Preference
-from lexirecall.statistics.attainable import resampling_note
+from lexirecall.statistics.attainable import MAX_T_OF_VALUES, resampling_note
+from lexirecall.statistics.binomial import sign_pvalues
+from lexirecall.statistics.differences import FEWEST_EFFECTIVE
 from lexirecall.verbs.compared import MeasureComparison
 from lexirecall.verbs.testing import Testing
-
-FEWEST_EFFECTIVE = 8
-"""Below so many effective queries the p of a t test or of HSD is not to be trusted."""
-_NEARLY_NORMAL = ("t", "hsd", "randomized-hsd")  # tests that rely on many queries, none of which decides
 
 
 def cautions(compared: Sequence[MeasureComparison], runs: Sequence[str], testing: Testing) -> Iterator[Note]:
     """Give the notes that limit what may be concluded."""
     yield from _without_p(compared)
+    yield from _one_sided(compared, testing)
     yield from _left_out(compared)
     yield from _nothing_can_be_significant(compared)
-    yield from _few_queries_decide(compared, runs)
+    yield from _few_queries_decide(compared, testing)
+    yield from _rare_queries_decide(compared, testing)
+    yield from _contrary(compared, runs, testing.alpha)
+    yield from _ranks_are_not_means(compared, testing)
+    yield from _layout_errs(compared, testing)
     yield from _responses(compared)
+    yield from _hangs_on_one(compared, runs)
     yield from _interval_against_p(compared, testing.alpha)
+    yield from _stepped_beyond(compared, testing.alpha)
     yield from _resamples(compared, testing)
 
 
 def _without_p(compared: Sequence[MeasureComparison]) -> Iterator[Note]:
-    total, which = _counts(compared, lambda each: np.isnan(each.corrected))
+    def is_outside(each: MeasureComparison) -> BoolArray:
+        return np.asarray(np.isnan(each.corrected) & ~np.isnan(each.pvalues) & (each.num_one_sided == 0))
+
+    apart = [each for each in compared if each.family.attainable.test == MAX_T_OF_VALUES and each.family.scope]
+    total, which = _counts(_steady(apart), is_outside)
+    if total:
+        text = (
+            f"in {counted(total, 'pair')} ({which}) too few queries differ for max-t: no p and no letter (--test auto "
+            "counts wins there)"
+        )
+        yield Note("outside max-t", text, total)
+    others = [each for each in compared if not any(each is one for one in apart) and each.family.scope]
+    total, which = _counts(others, lambda each: np.isnan(each.corrected) & (each.num_one_sided == 0))
     if total:
         text = f"pairs without a p-value because they have too few common queries ({which}): left out of the correction"
         yield Note("pairs without p", text, total)
+
+
+def _one_sided(compared: Sequence[MeasureComparison], testing: Testing) -> Iterator[Note]:
+    total, which = _counts(compared, lambda each: each.num_one_sided > 0)
+    if total:
+        how = f"{testing.test} has no p there" if testing.is_simultaneous else "the sign test decides there"
+        text = (
+            f"{counted(total, 'pair')} with queries on which only one of the two runs has a value ({which}): it wins "
+            f"these, and as they are in no mean {how}"
+        )
+        yield Note("one-sided", text, total)
 
 
 def _left_out(compared: Sequence[MeasureComparison]) -> Iterator[Note]:
@@ -51,24 +79,124 @@ def _nothing_can_be_significant(compared: Sequence[MeasureComparison]) -> Iterat
         yield Note("nothing can be significant", f"{text} ({listed(which, 9)})", len(which))
 
 
-def _few_queries_decide(compared: Sequence[MeasureComparison], runs: Sequence[str]) -> Iterator[Note]:
-    rests_on_few = [each for each in compared if each.family.attainable.test in _NEARLY_NORMAL]
-    total, which = _counts(rests_on_few, lambda each: each.effective < FEWEST_EFFECTIVE)
+def _rare_queries_decide(compared: Sequence[MeasureComparison], testing: Testing) -> Iterator[Note]:
+    rare = [str(each.measure) for each in compared if not each.is_steady]
+    if rare and (testing.suits_pairs or testing.is_of_means):
+        by_signs = "the sign test decides"
+        how = by_signs if testing.test == "auto" else f"{testing.test} gives no letter (--test auto counts wins)"
+        text = f"{listed(rare, 9)}: rare queries make the mean, and no test or interval of it holds; {how}"
+        yield Note("rare queries", text, len(rare))
+
+
+def _steady(compared: Sequence[MeasureComparison]) -> list[MeasureComparison]:
+    return [each for each in compared if each.is_steady]
+
+
+def _few_queries_decide(compared: Sequence[MeasureComparison], testing: Testing) -> Iterator[Note]:
+    is_asked = testing.is_of_means
+    if not (is_asked or testing.test == "auto"):
+        return
+    total, which = _counts(
+        _steady(compared), lambda each: each.rests_on_few & (each.withheld if is_asked else np.isnan(each.lows))
+    )
+    if total:
+        pairs, few = f"in {counted(total, 'pair')} ({which})", f"fewer than {FEWEST_EFFECTIVE} queries"
+        how = f"{testing.test} does not hold there, and no letter is given (--test auto counts wins there)"
+        by_wins = "there the sign test decides, and a letter says who wins more often"
+        says = how if is_asked else by_wins
+        yield Note("few queries decide", f"{pairs} {few} make most of the difference: {says}", total)
+    if not is_asked:
+        yield from _too_few_untied(compared, testing)
+
+
+def _too_few_untied(compared: Sequence[MeasureComparison], testing: Testing) -> Iterator[Note]:
+    """Count the pairs that a sign test cannot tell apart, whichever way all that differ point."""
+
+    def is_powerless(each: MeasureComparison) -> BoolArray:
+        factor = each.family.attainable.num_pairs
+        least = factor * sign_pvalues(each.wins + each.losses, np.zeros_like(each.losses))
+        return np.asarray(each.rests_on_few & each.own.by_signs & (least >= testing.alpha))
+
+    total, which = _counts([each for each in compared if each.family.attainable.is_possible], is_powerless)
+    if total:
+        text = f"in {counted(total, 'pair')} ({which}) too few queries differ to tell the runs apart, whoever wins them"
+        yield Note("too few untied", text, total)
+
+
+def _contrary(compared: Sequence[MeasureComparison], runs: Sequence[str], alpha: float) -> Iterator[Note]:
+    """Name a pair in which wins and means disagree, and say how many there are."""
+
+    def is_contrary(each: MeasureComparison) -> BoolArray:
+        differ = np.sign(each.means) != np.sign(each.wins - each.losses)
+        return np.asarray(each.own.by_signs & each.withheld & differ & (each.corrected < alpha))
+
+    total, _ = _counts(compared, is_contrary)
     if not total:
         return
-    worst = min((each for each in rests_on_few if (each.effective < FEWEST_EFFECTIVE).any()), key=_fewest)
-    k = int(np.nanargmin(worst.effective))
-    pair = f"{runs[worst.a[k]]} and {runs[worst.b[k]]} under {worst.measure}"
+    first = next(each for each in compared if is_contrary(each).any())
+    k = int(np.flatnonzero(is_contrary(first))[0])
+    wins, losses = int(first.wins[k]), int(first.losses[k])
+    names = [runs[first.a[k]], runs[first.b[k]]][:: 1 if wins > losses else -1]
+    more = f" (and {counted(total - 1, 'other pair')})" if total > 1 else ""
     text = (
-        f"few queries decide: {counted(total, 'pair')} with fewer than {FEWEST_EFFECTIVE} effective queries ({which}), "
-        f"fewest {worst.effective[k]:.1f} of {worst.num_queries[k]:,} for {pair}; the p of a t test or of HSD is not "
-        "reliable there (--test sign, randomization and max-t do not assume normal differences)"
+        f"{first.measure}: {names[0]} is better on {max(wins, losses)} queries and {names[1]} on {min(wins, losses)}, "
+        f"but {names[0]} has no better mean: no letter{more}"
     )
-    yield Note("few queries decide", text, total)
+    yield Note("contrary", text, total)
 
 
-def _fewest(compared: MeasureComparison) -> float:
-    return float(np.nanmin(compared.effective))
+def _ranks_are_not_means(compared: Sequence[MeasureComparison], testing: Testing) -> Iterator[Note]:
+    of_sizes = [each for each in compared if not np.isnan(each.own.estimates).all()]
+    if testing.test == "wilcoxon" and of_sizes:
+        total, which = _counts(of_sizes, lambda each: each.withheld & (each.corrected < testing.alpha))
+        names = listed((str(each.measure) for each in of_sizes), 9)
+        against = f"; in {counted(total, 'pair')} ({which}) the two disagree: no letter" if total else ""
+        text = f"wilcoxon tests whether differences lie evenly about 0 (see estimate), not means: {names}{against}"
+        yield Note("wilcoxon", text, len(of_sizes))
+
+
+def _layout_errs(compared: Sequence[MeasureComparison], testing: Testing) -> Iterator[Note]:
+    if testing.has_layout:
+        text = (
+            f"{testing.test} is right only while no run differs from any other; where some do, it finds too many "
+            "differences, and its responses and intervals depend on which other runs are there (--test max-t errs less)"
+        )
+        yield Note("hsd", text, len(compared))
+
+
+def _hangs_on_one(compared: Sequence[MeasureComparison], runs: Sequence[str]) -> Iterator[Note]:
+    """Say how many letters go if one query is left out, and name one of them."""
+
+    def is_fragile(each: MeasureComparison) -> BoolArray:
+        found = each.influence
+        return np.zeros(len(each.a), bool) if found is None else found.is_asked & (found.num_turning > 0)
+
+    total, which = _counts(compared, is_fragile)
+    if not total:
+        return
+    first = next(each for each in compared if is_fragile(each).any())
+    k = int(np.flatnonzero(is_fragile(first))[0])
+    assert first.influence is not None  # noqa: S101 - it has letters that hang on a query
+    number, query = int(first.influence.num_turning[k]), first.queries[first.influence.worst[k]]
+    more = "" if number == 1 else f", or any of {number - 1:,} more,"
+    text = (
+        f"{counted(total, 'letter')} ({which}) would go with one query fewer: without {query}{more} "
+        f"{runs[first.a[k]]} and {runs[first.b[k]]} do not differ under {first.measure}"
+    )
+    yield Note("influence", text, total)
+
+
+def _stepped_beyond(compared: Sequence[MeasureComparison], alpha: float) -> Iterator[Note]:
+    def is_beyond(each: MeasureComparison) -> BoolArray:
+        return np.asarray(each.is_significant(alpha) & (each.family.lows <= 0) & (each.family.highs >= 0))
+
+    total, which = _counts(compared, is_beyond)
+    if total:
+        text = (
+            f"in {counted(total, 'pair')} ({which}) p_corrected is below {alpha:g} though low_all to high_all "
+            "holds 0: decide by p_corrected, which goes step by step"
+        )
+        yield Note("simultaneous intervals", text, total)
 
 
 def _responses(compared: Sequence[MeasureComparison]) -> Iterator[Note]:
@@ -96,7 +224,7 @@ def _interval_against_p(compared: Sequence[MeasureComparison], alpha: float) -> 
 
 def _resamples(compared: Sequence[MeasureComparison], testing: Testing) -> Iterator[Note]:
     def said(each: MeasureComparison) -> str:
-        family, num_pairs = each.family, int(np.count_nonzero(~np.isnan(each.corrected)))
+        family, num_pairs = each.family, each.family.attainable.num_pairs
         if not family.num_resamples:
             return ""
         if not family.attainable.num_resamples:

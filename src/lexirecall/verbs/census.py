@@ -1,11 +1,11 @@
 """Census: judgments and runs in numbers, which is all that a manifest and its notes say of them.
 
-Belongs here: the counts, the manifest made of them, and the check that there is something to measure. Not here: what
-the values add up to (tally), the sentences about them (notes).
+Belongs here: the counts, the manifest made of them, and the check that there is something to measure. Not here: the
+values (evaluate), the sentences about the counts (notes).
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -96,17 +96,6 @@ class Census:
             remarks=judgments.remarks,
         )
 
-    def __add__(self, other: "Census") -> "Census":
-        """Count the requests of both, which must differ; what is not counted by request is taken from the first."""
-        return replace(
-            self,
-            **{name: getattr(self, name) + getattr(other, name) for name in _ADDED},
-            highest_grade=max(self.highest_grade, other.highest_grade),
-            has_query_all=self.has_query_all or other.has_query_all,
-            units=None if self.units is None or other.units is None else self.units + other.units,
-            empty={level: _both(counted, other.empty[level]) for level, counted in self.empty.items()},
-        )
-
     def per_run(self, counts: Iterable[int], most: int = 4) -> str:
         """Name the runs for which there is something to count."""
         return listed((f"{name} {count:,}" for name, count in zip(self.systems, counts, strict=True) if count), most)
@@ -128,9 +117,8 @@ class Census:
         policies: Policies,
         notes: Iterable[Note],
         providers: dict[str, Any] | None = None,
-        **engine: Any,
     ) -> Manifest:
-        """Return the record of an evaluation, with what it says of `providers`; an `engine` has its own reader."""
+        """Return the record of an evaluation, with what it says of `providers`."""
         return Manifest(
             conventions={**asdict(self.conventions), **asdict(policies), "corpus_size": self.corpus_size},
             measures=tuple(_measure_record(measure) for measure in measures),
@@ -144,7 +132,6 @@ class Census:
             },
             runs=tuple(self._run_record(s) for s in range(len(self.systems))),
             notes=tuple(notes),
-            **engine,
         )
 
     def _run_record(self, s: int) -> dict[str, Any]:
@@ -159,13 +146,6 @@ class Census:
             "positive_retrieved": int(self.found[s]),
             "positive_imputed": self.num_positive - int(self.found[s]),
         }
-
-
-_ADDED = ("num_requests", "num_judged", "num_positive", "answered", "unanswered", "retrieved", "found")
-
-
-def _both(one: tuple[int, Sequence[str]], other: tuple[int, Sequence[str]]) -> tuple[int, Sequence[str]]:
-    return one[0] + other[0], sorted([*one[1], *other[1]])[:NAMED]
 
 
 def _sizes(positions: Positions) -> Any:

@@ -3,42 +3,40 @@
 Belongs here: the verb. Not here: its result (comparison), the tests themselves (statistics), layout (tables).
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
-from itertools import repeat
 from typing import Any
 
 import numpy as np
 
 from lexirecall.aggregation import Aggregation, Resampling
-from lexirecall.errors import UsageError, listed
+from lexirecall.errors import UsageError, listed, names_in
 from lexirecall.fields import taken, takes
 from lexirecall.formats import Qrels, Runs
 from lexirecall.formats.source import Source
 from lexirecall.groups import Groups
-from lexirecall.judgments import FloatArray
+from lexirecall.judgments import BoolArray, FloatArray
 from lexirecall.manifest import READING, Policies
 from lexirecall.measures import Measure
 from lexirecall.measures.measure import ask
 from lexirecall.names import Evaluable, Names, parse_preference
 from lexirecall.positions import Positions
 from lexirecall.preferences.contrasts import Contrasts
-from lexirecall.statistics.aggregate import Order, order_systems
-from lexirecall.statistics.attainable import least_attainable
+from lexirecall.statistics.aggregate import order_systems
 from lexirecall.statistics.bootstrap import bootstrap_order
-from lexirecall.statistics.corrections import correct
-from lexirecall.statistics.differences import Summary, of_pairs
+from lexirecall.statistics.differences import of_pairs
+from lexirecall.statistics.equivalence import equivalence_pvalues
 from lexirecall.statistics.hsd import HSD, LAYOUTS
-from lexirecall.statistics.maxt import MAX_T, MaxT, max_t
-from lexirecall.statistics.paired import PairedTests, effect_sizes
-from lexirecall.statistics.portions import PortionedPairs, Summarized, are_asked
+from lexirecall.statistics.influence import leave_one_out
+from lexirecall.statistics.paired import ADDED_UP, PairedTests, effect_sizes
+from lexirecall.statistics.portions import PairDifferences, PortionedPairs, are_asked
 from lexirecall.sums import ExactSums
-from lexirecall.verbs.averages import Averages
 from lexirecall.verbs.bootstrapped import check_bootstrap
 from lexirecall.verbs.cautions import cautions
-from lexirecall.verbs.compared import FamilyTest, MeasureComparison
+from lexirecall.verbs.compared import Equivalence, FamilyTest, MeasureComparison
 from lexirecall.verbs.comparison import Comparison
 from lexirecall.verbs.evaluate import Valued, evaluate, groups_of, read_aggregation, with_breakdown, with_intervals
+from lexirecall.verbs.families import check_family, corrected_together, decide, primary_of
 from lexirecall.verbs.given import asked_of, num_given, positions_of
 from lexirecall.verbs.pairparts import PairData, check_over, parts_of
 from lexirecall.verbs.partnotes import notes_on_parts
@@ -47,7 +45,7 @@ from lexirecall.verbs.scores import Scores
 from lexirecall.verbs.testing import Testing, run_test
 
 
-@takes(Testing, Aggregation, Policies, *READING)
+@takes(Testing, Aggregation, Policies, *READING, warns=True)
 def compare(
     qrels: Qrels | Positions,
     runs: Runs | None = None,
@@ -58,13 +56,15 @@ def compare(
 ) -> Comparison:
     """Compare each pair of runs, or each run with a baseline, or with several.
 
-    `test` is auto (the sign test for LexiRecall and LexiPrecision, the paired t test for what has a size), t,
-    wilcoxon, sign, randomization, hsd, randomized-hsd or max-t; `correction` is holm, bonferroni, bh or none, over all
-    pairs of one measure, or over the pairs with a baseline; a pair of two baselines is one of these. The last three
-    tests regard all pairs at once and are not corrected; the p of each pair by itself is then that of auto. `over`
-    compares other numbers than the mean, such as "tail:0.1", by a paired bootstrap, 10,000 resamples unless `bootstrap`
-    says otherwise. `by` compares the runs in each group of queries too, and tests whether the mean difference varies by
-    group. The other arguments are those of `evaluate`.
+    `test` is auto (the paired t test; the sign test for LexiRecall, LexiPrecision, shares of queries, and pairs that
+    few queries tell apart), t, wilcoxon, sign, randomization, hsd, randomized-hsd or max-t; `correction` is holm,
+    bonferroni, bh or none, over all pairs of one measure, or over the pairs with a baseline; a pair of two baselines is
+    one of these. The last three tests regard all pairs at once and are not corrected; the p of each pair by itself is
+    then that of auto. `family="measures"` corrects over pairs and measures together, and `primary` names the one
+    measure that is decided about. `margin` is the largest difference that does not matter. `over` compares other
+    numbers than the mean, of which tails such as "tail:0.25" have an interval and a test. `by` compares the runs in
+    each group of queries too, and tests whether the mean difference varies by group. The other arguments are those of
+    `evaluate`.
 
     >>> qrels = {f"q{i}": {"a": 1, "b": 1} for i in range(6)}
     >>> good, bad = {q: ["a", "b", "x"] for q in qrels}, {q: ["x", "a", "b"] for q in qrels}
@@ -77,6 +77,7 @@ def compare(
     group_map = read_aggregation(aggregation, qrels, options)
     rows = asked_of(qrels, measures, options)
     check_over(aggregation, testing, rows)
+    check_family(testing, rows)
     check_number(num_given(qrels, runs, options))
     positions = positions_of(qrels, runs, rows, options)
     check_number(len(positions.systems))
@@ -107,13 +108,22 @@ def compare_scores(
     def compared(row: Evaluable) -> Contrasts:
         return contrasted(positions, parse_preference(row), policies)
 
-    layouts = _layouts(scores, compared, testing, show_progress=show_progress) if testing.has_layout else None
-    differences = (PortionedPairs.of(compared(row), references) for row in scores.measures)
+    averages, responses = scores.averages, None
+    pairs = [PortionedPairs.of(compared(row), references) for row in scores.measures]
+    if testing.has_layout:
+        layouts = _layouts(scores, compared, testing, show_progress=show_progress)
+        responses = [of_pairs(each, are_asked(each.a, each.b, references)) for each in layouts]
+    num_tests = sum(len(each.a) for each in pairs) if testing.family == "measures" else None
+    owns = [run_test(testing, each, num_tests=num_tests, show_progress=show_progress) for each in pairs]
+    families = decide(testing, averages.measures, pairs, owns, responses, show_progress=show_progress)
+    equivalences = _equivalences(testing, averages.measures, pairs)
+    concluded = tuple(
+        _compared(*each, testing) for each in zip(averages.measures, pairs, owns, families, equivalences, strict=True)
+    )
     first = compared(scores.measures[0])
-    comparison = conclude(
-        scores.averages, differences, order_systems(first, "winrate"), testing, references=references,
-        scores=scores, layouts=layouts, show_progress=show_progress,
-    )  # fmt: skip
+    notes = *averages.notes, *cautions(concluded, averages.runs, testing)
+    order = order_systems(first, "winrate")
+    comparison = Comparison(averages, concluded, order, tuple(references), testing.alpha, notes, scores)
     if testing.bootstrap is None:
         return comparison
     resampled = bootstrap_order(
@@ -150,36 +160,6 @@ def with_parts(
     return replace(comparison, averages=replace(averages, breakdown=None), parts=parts, notes=notes)
 
 
-def conclude(
-    averages: Averages,
-    differences: Iterable[Summarized],
-    order: Order,
-    testing: Testing,
-    *,
-    references: Sequence[int] = (),
-    scores: Scores | None = None,
-    layouts: Sequence[HSD] | None = None,
-    show_progress: bool | None = False,
-) -> Comparison:
-    """Test the pairs of each measure, however their differences were added up; with references, their pairs."""
-    families = layouts or repeat(None, len(averages.measures))
-    compared = tuple(
-        _compared(row, *_asked(own, layout, references), testing, show_progress=show_progress)
-        for row, own, layout in zip(averages.measures, differences, families, strict=True)
-    )
-    notes = *averages.notes, *cautions(compared, averages.runs, testing)
-    return Comparison(averages, compared, order, tuple(references), testing.alpha, notes, scores)
-
-
-def _asked(differences: Summarized, layout: HSD | None, references: Sequence[int]) -> tuple[Summarized, HSD | None]:
-    """Return the pairs with a reference, if there are any; portions are of these pairs only."""
-    if not references:
-        return differences, layout
-    if isinstance(differences, Summary):
-        differences = of_pairs(differences, are_asked(differences.a, differences.b, references))
-    return differences, layout and of_pairs(layout, are_asked(layout.a, layout.b, references))
-
-
 def check_number(num_runs: int | None) -> None:
     """Raise if it is known that there is one run only."""
     if num_runs is not None and num_runs < 2:
@@ -188,7 +168,7 @@ def check_number(num_runs: int | None) -> None:
 
 def indices_of(baseline: str | Sequence[str] | None, systems: Sequence[str]) -> tuple[int, ...]:
     """Return which runs are baselines, named as in the results or as on the command line; none if none is named."""
-    asked = (baseline,) if isinstance(baseline, str) else tuple(baseline or ())
+    asked = names_in("baseline", baseline)
     found = {name: [each for each in (name, Source(name).run_name) if each in systems] for name in asked}
     if unknown := [repr(name) for name, names in found.items() if not names]:
         raise UsageError(f"no run is called {listed(unknown)}", remedy=f"the baseline is one of {listed(systems, 9)}")
@@ -219,36 +199,53 @@ def _responses(row: Evaluable, compared: Callable[[Evaluable], Contrasts], value
 
 
 def _compared(
-    row: Evaluable, differences: Summarized, layout: HSD | None, testing: Testing, *, show_progress: bool | None
+    row: Evaluable,
+    differences: PortionedPairs,
+    own: PairedTests,
+    family: FamilyTest,
+    equivalence: Equivalence | None,
+    testing: Testing,
 ) -> MeasureComparison:
-    own = run_test(testing, differences, show_progress=show_progress)
-    family = _family(differences, own, layout, testing, show_progress=show_progress)
     is_sign_test = testing.of_pair(differences) == "sign"
-    return MeasureComparison(
+    made = MeasureComparison(
         row, differences.a, differences.b, differences.means, differences.wins, differences.ties, differences.losses,
         differences.num_requests, effect_sizes(differences),
         np.full(len(differences.a), np.nan) if is_sign_test else differences.effective, differences.deviations,
-        own, family,
+        differences.num_one_sided, own, family, _withheld(differences, own, testing), equivalence,
     )  # fmt: skip
+    if testing.of_pair(differences) not in ADDED_UP:
+        return made
+    with np.errstate(divide="ignore", invalid="ignore"):
+        limits = testing.alpha * own.pvalues / family.corrected  # what the correction leaves to this pair
+    limits[family.corrected == 0] = testing.alpha / len(limits)
+    has_letter = made.is_significant(testing.alpha)
+    influence = leave_one_out(differences, own.by_signs, limits, has_letter, ties=testing.test_ties)
+    return replace(made, influence=influence, queries=differences.contrasts.requests)
 
 
-def _family(
-    differences: Summarized, own: PairedTests, layout: HSD | None, testing: Testing, *, show_progress: bool | None
-) -> FamilyTest:
-    """Decide with regard to all pairs, by a test of all of them at once or by correcting the p of each."""
-    test: HSD | MaxT | PairedTests = own
-    if layout is not None:
-        test = layout
-    elif testing.test == MAX_T:
-        test = ask(max_t, differences, {**testing.settings, "show_progress": show_progress})
-    correction = "none" if testing.is_simultaneous else testing.correction
-    corrected = correct(test.pvalues, correction)
-    least = least_attainable(
-        testing.test if testing.is_simultaneous else testing.of_pair(differences),
-        int(differences.num_requests.max(initial=0)) if layout is None else layout.num_requests,
-        int(np.count_nonzero(~np.isnan(corrected))),
-        correction=correction,
-        alpha=testing.alpha,
-        num_resamples=test.num_resamples,
-    )
-    return FamilyTest(corrected, test.method, correction, least, test.num_resamples, layout)
+def _equivalences(
+    testing: Testing, rows: Sequence[Evaluable], differences: Sequence[PairDifferences]
+) -> list[Equivalence | None]:
+    """Return whether runs differ by less than the margin, corrected as their differences are."""
+    if testing.margin is None:
+        return [None] * len(rows)
+    pvalues = [equivalence_pvalues(each, testing.margin) for each in differences]
+    plain = replace(testing, test="auto")
+    corrected, _ = corrected_together(plain, pvalues, differences, primary_of(testing, rows))
+    return [Equivalence(testing.margin, *each) for each in zip(pvalues, corrected, strict=True)]
+
+
+def _withheld(differences: PairDifferences, own: PairedTests, testing: Testing) -> BoolArray:
+    """Tell which pairs get no letter: their means rest on too few queries for the test, or wins contradict them, [P].
+
+    If a run wins more queries and the other has the better mean, neither is plainly better. A mean over fewer queries
+    than wins are counted on cannot contradict them. Nor is either better if the pseudomedian contradicts the mean.
+    """
+    if testing.is_of_means:
+        # Flipping signs counts wins where all sizes are equal, and that is right however few there are.
+        counts = (testing.test == "randomization") & (differences.is_signs | differences.have_one_size)
+        return np.asarray(~differences.has_steady_mean & (differences.num_one_sided == 0) & ~counts)
+    if not testing.suits_pairs:
+        return np.asarray(own.estimates * differences.means < 0)
+    balance = np.sign(differences.wins - differences.losses)
+    return np.asarray(own.by_signs & (differences.num_one_sided == 0) & (np.sign(differences.means) != balance))

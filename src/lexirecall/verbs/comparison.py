@@ -6,10 +6,11 @@ Belongs here: rows, tables and marks of significance. Not here: how they come ab
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from string import ascii_lowercase
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from lexirecall.equality import ComparedByFields
 from lexirecall.errors import choice
 from lexirecall.judgments import BoolArray, IntArray
 from lexirecall.manifest import Note
@@ -27,8 +28,10 @@ from lexirecall.verbs.scores import Scores
 VIEWS = ("runs", "pairs", "matrix", "power")
 _COLUMNS = (
     "a", "b", "measure", "mean", "wins", "ties", "losses", "p", "p_corrected", "queries", "low", "high", "effect",
-    "response", "response_low", "response_high", "effective", "estimate", "test", "correction",
+    "response", "response_low", "response_high", "effective", "estimate", "low_all", "high_all", "survives",
+    "influence", "test", "correction",
 )  # fmt: skip
+_MARGIN = ("p_eq", "p_eq_corrected", "verdict")
 CERTAINTY = ("first", "resampling range", "ranks by tests")
 """Columns that say how certain the place of a run is, if the queries were resampled."""
 _SAFE = ("decided", "safe")
@@ -36,7 +39,8 @@ _OPTIONAL = ("estimate", "response", "response_low", "response_high", "effective
 """Columns of the table of pairs that are left out if no pair has a value."""
 
 
-class SafeDecisions(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)
+class SafeDecisions(ComparedByFields):
     """On how many queries one run of a pair is better, whatever documents without a judgment may turn out to be."""
 
     decided: IntArray
@@ -57,7 +61,7 @@ class Comparison(DisplayedResult, Convertible):
     a new                 1.0000 b  1.0000 b
     b old                 0.0000    0.2500
     <BLANKLINE>
-    raised letters: runs that are significantly worse (sign test, paired t; holm, alpha 0.05)
+    raised letters: runs that are significantly worse (sign test; holm, alpha 0.05, each measure by itself)
     """
 
     averages: Averages
@@ -68,8 +72,8 @@ class Comparison(DisplayedResult, Convertible):
     """The runs that the others are compared with; none if each pair is compared."""
     alpha: float
     notes: tuple[Note, ...]
-    scores: Scores | None = None
-    """The values of each query; None where they are on a cluster."""
+    scores: Scores
+    """The values of each query."""
     resampled: ResampledOrder | None = None
     """What becomes of the order in resamples of the queries, if they were resampled."""
     parts: PairParts | None = None
@@ -97,8 +101,8 @@ class Comparison(DisplayedResult, Convertible):
             yield from self.parts.rows()
             return
         for c, compared in enumerate(self.measures):
-            columns, ends = compared.columns(), {"test": compared.method, "correction": compared.correction}
-            columns |= self._safe_columns(c)
+            columns, ends = compared.columns() | self._safe_columns(c), {"correction": compared.correction}
+            columns |= compared.equivalences(self.alpha)
             pairs = zip(compared.a.tolist(), compared.b.tolist(), *columns.values(), strict=True)
             for a, b, *values in pairs:
                 names = {"a": self.runs[a], "b": self.runs[b], "measure": str(compared.measure)}
@@ -109,7 +113,7 @@ class Comparison(DisplayedResult, Convertible):
         if self.safe is None:
             return {}
         none: list[Any] = [None] * len(self.measures[c].a)
-        counts = self.safe[c] or (None, None)
+        counts = (None, None) if (safe := self.safe[c]) is None else (safe.decided, safe.safe)
         return {name: none if own is None else own.tolist() for name, own in zip(_SAFE, counts, strict=True)}
 
     @property
@@ -117,10 +121,14 @@ class Comparison(DisplayedResult, Convertible):
         """The columns of the rows."""
         if self.parts is not None:
             return self.parts.columns(_COLUMNS)
-        return _COLUMNS if self.safe is None else (*_COLUMNS, *_SAFE)
+        return (*_COLUMNS, *(_SAFE if self.safe is not None else ()), *(_MARGIN if self._has_margin else ()))
+
+    @property
+    def _has_margin(self) -> bool:
+        return any(compared.equivalence is not None for compared in self.measures)
 
     def _conversion(self) -> tuple[ColumnValues, str]:
-        return columns_of(self.rows(), self.columns), self.scores.frame_library if self.scores else ""
+        return columns_of(self.rows(), self.columns), self.scores.frame_library
 
     def table(self) -> Table:
         """Lay out the runs, best first, with the runs that each is significantly better than in raised letters.
@@ -183,12 +191,20 @@ class Comparison(DisplayedResult, Convertible):
 
     def _how(self) -> str:
         """Say how it is decided who is better."""
-        methods = ", ".join(dict.fromkeys(compared.method for compared in self.measures))
-        correction = self.measures[0].correction
-        return methods if correction == "none" else f"{methods}; {correction}"
+        methods = ", ".join(dict.fromkeys(name for compared in self.measures for name in compared.methods))
+        return "; ".join(filter(None, (methods, ", ".join(self._regards()))))
+
+    def _regards(self, *more: str) -> Iterator[str]:
+        """Give how p is corrected, and over what where there are several measures."""
+        corrections = dict.fromkeys(compared.correction for compared in self.measures)
+        yield from (name for name in corrections if name != "none")
+        yield from more
+        if len(self.measures) > 1:
+            yield from dict.fromkeys(compared.family.scope for compared in self.measures if compared.family.scope)
 
     def _footnote(self) -> str:
-        how = f"({self._how()}{';' if self.measures[0].correction == 'none' else ','} alpha {self.alpha:g})"
+        methods = ", ".join(dict.fromkeys(name for compared in self.measures for name in compared.methods))
+        how = f"({methods}; {', '.join(self._regards(f'alpha {self.alpha:g}'))})"
         names = [self.runs[s] for s in self.baselines]
         if len(names) == 1:
             return f"+ and -: significantly better and worse than {names[0]} {how}"
@@ -199,8 +215,9 @@ class Comparison(DisplayedResult, Convertible):
         """Lay out every pair and measure: both p beside the pair's own interval, the responses of HSD beside its p."""
         listed = list(self.rows())
         columns = (
-            "mean", "estimate", "low", "high", "p", "p_corrected", "response", "response_low", "response_high",
-            "effect", "effective", "wins", "ties", "losses", "queries", *(_SAFE if self.safe is not None else ()),
+            "mean", "estimate", "low", "high", "p", "low_all", "high_all", "p_corrected", "response", "response_low",
+            "response_high", "effect", "effective", "wins", "ties", "losses", "queries",
+            *(_SAFE if self.safe is not None else ()), *(_MARGIN[1:] if self._has_margin else ()),
         )  # fmt: skip
         shown = [c for c in columns if c not in _OPTIONAL or any(row[c] is not None for row in listed)]
         decimals = {c: 1 if c == "effective" else self._decimals for c in shown}
@@ -210,13 +227,16 @@ class Comparison(DisplayedResult, Convertible):
         return Table(("a", "b", "measure", *shown), rows, numbers_from=3, footnote=self._note_on_pairs())
 
     def _note_on_pairs(self) -> str:
-        own = ", ".join(dict.fromkeys(compared.own.method for compared in self.measures))
+        own = ", ".join(dict.fromkeys(name for compared in self.measures for name in compared.own_tests))
         says = [f"low, high, p: of the pair by itself ({100 * (1 - self.alpha):g}% interval, {own})"]
         if any(np.isfinite(compared.own.estimates).any() for compared in self.measures):
             says.append("estimate: pseudomedian of the differences other than 0, to which the interval belongs")
-        says.append(f"p_corrected: with regard to all pairs ({self._how()})")
+        says.append(f"low_all, high_all, p_corrected: with regard to all pairs ({self._how()})")
         if any(compared.family.layout for compared in self.measures):
             says.append("response: what HSD compares, with an interval that regards all pairs")
+        if self._has_margin:
+            says.append("p_eq_corrected: that the runs differ by the margin or more, with regard to all pairs")
+            says.append("verdict: on a if the mean is positive, otherwise on b")
         if self.safe is not None:
             says.append("decided, safe: queries on which one run is better, and those that no label can reverse")
         return "; ".join(says)
@@ -237,7 +257,8 @@ class Comparison(DisplayedResult, Convertible):
     def _cells(self, compared: MeasureComparison) -> Iterator[tuple[int, int, str, str]]:
         """Give row, column, text and mark of each cell of the matrix."""
         layout, significant = compared.family.layout, compared.is_significant(self.alpha)
-        marks = np.where(significant, "*", np.where(compared.pvalues < self.alpha, "(*)", "")).tolist()
+        is_alone = (compared.pvalues < self.alpha) & ~compared.withheld
+        marks = np.where(significant, "*", np.where(is_alone, "(*)", "")).tolist()
         numbers = [compared.means] if layout is None else [compared.means, layout.differences]
         pairs = zip(compared.a.tolist(), compared.b.tolist(), np.column_stack(numbers).tolist(), marks, strict=True)
         for a, b, (mean, *response), mark in pairs:

@@ -1,7 +1,7 @@
 """Conversion: results as the frames of the libraries that people use.
 
-Belongs here: from columns to pandas, polars, Arrow and DuckDB, each imported when asked for. Not here: frames that come
-in (formats).
+Belongs here: from columns to pandas, polars, Arrow, DuckDB and Spark, each imported when asked for. Not here: frames
+that come in (formats).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,8 +14,8 @@ from lexirecall.text import to_valid_text
 
 ColumnValues = dict[str, Any]
 """Lists or arrays of one length, by name; None where a value is undefined."""
-LIBRARIES = ("pandas", "polars", "pyarrow", "duckdb")
-_EXTRAS = {"duckdb": "duckdb"}
+LIBRARIES = ("pandas", "polars", "pyarrow", "duckdb", "pyspark")
+_EXTRAS = {"duckdb": "duckdb", "pyspark.sql": "spark"}
 
 
 def library(name: str) -> Any:
@@ -66,10 +66,13 @@ def to_arrow(columns: ColumnValues) -> Any:
 
 
 def to_library(name: str, columns: ColumnValues) -> Any:
-    """Return the columns as a frame of one of LIBRARIES; for DuckDB that is a relation."""
+    """Return the columns as a frame of one of LIBRARIES; for DuckDB that is a relation, for Spark in its session."""
     if name == "duckdb":
         duckdb, table = library("duckdb"), to_arrow(columns)
         return duckdb.from_arrow(table)
+    if name == "pyspark":
+        sessions, table = library("pyspark.sql").SparkSession, to_arrow(columns)
+        return (sessions.getActiveSession() or sessions.builder.getOrCreate()).createDataFrame(table)
     functions = {"pandas": to_pandas, "polars": to_polars, "pyarrow": to_arrow}
     if name not in functions:
         raise UsageError(

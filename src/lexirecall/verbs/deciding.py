@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from lexirecall.errors import counted
-from lexirecall.judgments import FloatArray, IntArray
+from lexirecall.judgments import BoolArray, FloatArray, IntArray
 from lexirecall.manifest import Policies
 from lexirecall.names import Evaluable, parse_preference
 from lexirecall.notebook import CellPart, DisplayedResult
@@ -52,13 +52,13 @@ would be 0 or reversed.
     measure: Evaluable
     runs: tuple[str, str]
     queries: tuple[str, ...]
-    """The queries on which both runs have a value, in the order of the judgments."""
+    """The queries on which the two are compared, in the order of the judgments."""
     differences: FloatArray
-    """By how much the first run is better on each; 1, 0 or -1 for a preference without sizes."""
+    """By how much the first run is better on each, infinitely if only one has a value; or 1, 0 or -1, without sizes."""
     values: FloatArray
-    """The values of both runs, [2, Q]; nan for a preference, which has no value for a single ranking."""
+    """The values of both runs, [2, Q], infinite if undefined; nan for a preference: a single ranking has no value."""
     num_undefined: int = 0
-    """Queries that are left out, because a run that should have a value has none."""
+    """Queries that are in no mean, because a run that should have a value has none."""
     texts: Texts | None = None
     """The texts of the queries, if there are any."""
 
@@ -71,9 +71,9 @@ would be 0 or reversed.
         values, num_undefined = np.full((2, len(both)), np.nan), 0
         if not isinstance(row, Preference):
             valued = Valued.of(positions, [row], policies)
-            values = valued.values[[a, b]][:, both, 0]
+            values = valued.placed[[a, b]][:, both, 0]
             is_due = valued.is_due[:, :, 0] & valued.among
-            num_undefined = int((is_due[a] & is_due[b]).sum()) - len(both)
+            num_undefined = int((is_due[a] & is_due[b]).sum() - np.isfinite(values).all(axis=0).sum())
         names = tuple(positions.requests[q] for q in both.tolist())
         runs = positions.systems[a], positions.systems[b]
         return cls(row, runs, names, differences[both], values, num_undefined)
@@ -81,7 +81,12 @@ would be 0 or reversed.
     @cached_property
     def decisive(self) -> list[int]:
         """The fewest queries without which the mean difference is 0 or reversed, the largest difference first."""
-        return deciding_requests(self.differences).tolist()  # type: ignore[no-any-return]
+        return deciding_requests(np.where(self.in_means, self.differences, 0)).tolist()  # type: ignore[no-any-return]
+
+    @cached_property
+    def in_means(self) -> BoolArray:
+        """Which queries are in the means: those on which both runs have a value."""
+        return np.asarray(np.isfinite(self.values).all(axis=0)) | (not self.has_values)
 
     @property
     def has_values(self) -> bool:
@@ -108,7 +113,7 @@ would be 0 or reversed.
                 "query": self.queries[q],
                 "value_a": defined(float(self.values[0, q])),
                 "value_b": defined(float(self.values[1, q])),
-                "difference": float(self.differences[q]),
+                "difference": defined(float(self.differences[q])),
                 "decides": q in decisive,
                 "tail_a": q in tails[0],
                 "tail_b": q in tails[1],
@@ -117,16 +122,18 @@ would be 0 or reversed.
 
     def sentence(self) -> str:
         """Say how large the difference is and how many queries decide it."""
-        number_of = counted(len(self.queries), "query")
-        if not self.queries:
+        number_of = counted(int(self.in_means.sum()), "query")
+        if not self.in_means.any():
             return f"{self.measure}: no query has a value for both runs."
         if not self.has_values:
             mean = self._mean(self.differences)
             means = f"{self.measure}: the mean preference for {self.runs[0]} is {mean} over {number_of}."
         else:
-            a, b = (f"{self._mean(own)} for {run}" for own, run in zip(self.values, self.runs, strict=True))
+            own_means = map(self._mean, self.values[:, self.in_means])
+            a, b = (f"{mean} for {run}" for mean, run in zip(own_means, self.runs, strict=True))
             means = f"{self.measure}: {a} and {b}, as means over {number_of}."
-        without = f" {counted(self.num_undefined, 'query')} without a value: left out." if self.num_undefined else ""
+        left_out = "without a value: in no mean, and worse than all others"
+        without = f" {counted(self.num_undefined, 'query')} {left_out}." if self.num_undefined else ""
         return f"{means}{without} {self._who_decides()}"
 
     def _who_decides(self) -> str:

@@ -3,33 +3,37 @@
 Belongs here: the verb. Not here: its result (scores), formulas (measures), layout (tables).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lexirecall.aggregation import Aggregation, Resampling
+from lexirecall.aggregation import Aggregation, Certainty, Resampling
 from lexirecall.errors import UsageError, listed
-from lexirecall.fields import taken, takes
-from lexirecall.formats import Qrels, Runs, load_group_map
+from lexirecall.fields import among, taken, takes
+from lexirecall.formats import Qrels, Runs, at_hand, load_group_map
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
-from lexirecall.manifest import READING, Note, Policies
+from lexirecall.manifest import READING, Note, Policies, Sources
+from lexirecall.measures import Measure
 from lexirecall.measures.row import coinciding
 from lexirecall.names import Evaluable, Names
 from lexirecall.positions import Positions, Projection
 from lexirecall.preferences import Preference
-from lexirecall.verbs.averages import Averages
-from lexirecall.verbs.bootstrapped import Bootstrapped, check_bootstrap, conventions_of
+from lexirecall.sums import ExactSums
+from lexirecall.verbs.averages import Averages, means_of
+from lexirecall.verbs.bootstrapped import check_bootstrap, conventions_of
+from lexirecall.verbs.census import Census
 from lexirecall.verbs.given import asked_of, positions_of
+from lexirecall.verbs.notes import notes_on, notes_on_providers
 from lexirecall.verbs.scores import Scores
-from lexirecall.verbs.tally import Tally
 
 if TYPE_CHECKING:
     from lexirecall.groups import Groups
+    from lexirecall.measures.providers import ProviderExposure
 
 
-@takes(Resampling, Aggregation, Policies, *READING)
+@takes(Certainty, Aggregation, Policies, *READING, warns=True)
 def evaluate(
     qrels: Qrels | Positions, runs: Runs | None = None, measures: Names | None = None, **options: Any
 ) -> Scores:
@@ -38,11 +42,11 @@ def evaluate(
     `qrels` is a file or {query: {document: grade}}. `runs` is one run, several, or {name: run}; a run is a file,
     {query: {document: score}} or {query: [document, …]}. Positions, from `project`, replace both: one reading serves
     many calls. A document is relevant if its grade is at least `level`. `options` have the names that they have on the
-    command line. `providers` says who provides the documents: a file of lines `document provider`,
-    {document: provider} or {document: [provider, …]}. Without `measures`, the default measures of the command line are
-    computed. The value of a preference such as LexiRecall is the win rate against the other runs. `bootstrap` is how
-    often to resample the queries, from `seed`, for the 95 % interval of each mean and win rate. `over` names what is
-    computed instead of the mean over queries: "median", "min", "quantile:0.9", "tail:0.1", or several of these. `by`
+    command line. `providers` says who provides the documents: a file of lines `document provider`, {document: provider}
+    or {document: [provider, …]}. Without `measures`, the default measures of the command line are computed. The value
+    of a preference such as LexiRecall is the win rate against the other runs. `interval` adds the 95 % interval of each
+    number, and `bootstrap` makes those of means from so many resamples of the queries, from `seed`. `over` names what
+    is computed instead of the mean over queries: "median", "min", "quantile:0.9", "tail:0.1", or several of these. `by`
     says which group each query is in: a file of lines `query group`, {query: group}, a table, or the name of a column
     in a data frame of judgments. The numbers of each group of at least `min_queries` are then given too. Rows of JSON
     may hold judgments and a run; then `runs` may be left out.
@@ -60,9 +64,9 @@ def evaluate(
     >>> evaluate(positions, measures=["AP", "AP(rel=2)"]).to_dict()
     {'run': {'AP': 0.8333333333333333, 'AP(rel=2)': 1.0}}
     """
-    policies, resampling = taken(Policies, options), taken(Resampling, options)
+    policies, certainty = taken(Policies, options), taken(Certainty, options)
     aggregation = taken(Aggregation, options)
-    check_bootstrap(resampling)
+    check_bootstrap(certainty)
     group_map = read_aggregation(aggregation, qrels, options)
     asked = asked_of(qrels, measures, options)
     positions = positions_of(qrels, runs, asked, options)
@@ -70,32 +74,33 @@ def evaluate(
     refused = refused_of(positions, asked, policies)
     rows, left_out = computable(num_systems, ties, asked, is_default=measures is None, refused=refused)
     valued = Valued.of(positions, rows, policies)
-    tally = Tally.of(positions, rows, policies, valued.values, valued.num_due)
-    averages = tally.averages(rows, policies, left_out=left_out)
+    averages = averages_of(positions, rows, policies, valued, left_out)
     request_type = positions.judgments.request_type
     origin = None if positions.providers is None else (positions, policies)
     scores = Scores(averages, positions.requests, valued.values, positions.frame_library, request_type, origin)
     show_progress = options.get("show_progress", False)
     if not aggregation.is_asked:
-        return with_intervals(scores, resampling, show_progress=show_progress)
+        return with_intervals(scores, certainty, show_progress=show_progress)
     groups = groups_of(group_map, positions.requests)
-    averages = with_breakdown(averages, valued, aggregation, groups, resampling, show_progress=show_progress)
+    averages = with_breakdown(averages, valued, aggregation, groups, certainty, show_progress=show_progress)
     return replace(scores, averages=averages)
 
 
 def with_intervals(
     scores: Scores, resampling: Resampling, *, alpha: float = 0.05, show_progress: bool | None = False
 ) -> Scores:
-    """Return scores with an interval of each mean, if resamples are asked for; the manifest records them."""
-    if resampling.bootstrap is None:
+    """Return scores with the intervals of the means, if they are asked for; the manifest records them."""
+    if not resampling.has_intervals:
         return scores
-    made = Bootstrapped.of(scores.values, scores.measures, resampling, alpha=alpha, show_progress=show_progress)
+    from lexirecall.verbs.intervals import Intervals  # not on top: most evaluations do without it
+
+    made = Intervals.of(scores.values, scores.measures, resampling, alpha=alpha, show_progress=show_progress)
     manifest = replace(
         scores.manifest,
         conventions={**scores.manifest.conventions, **conventions_of(resampling)},
         notes=(*scores.notes, *made.notes),
     )
-    return replace(scores, averages=replace(scores.averages, bootstrapped=made, manifest=manifest))
+    return replace(scores, averages=replace(scores.averages, intervals=made, manifest=manifest))
 
 
 def read_aggregation(
@@ -106,7 +111,10 @@ def read_aggregation(
         from lexirecall.statistics.over import Over  # not on top: most evaluations do without it
 
         Over.parse_all(asked.over)
-    return None if asked.by is None else load_group_map(asked.by, options.get("columns"), qrels=qrels)
+    if asked.by is None:
+        return None
+    by = at_hand(asked.by, Sources(**among(Sources, options)))
+    return load_group_map(by, options.get("columns"), qrels=qrels)
 
 
 def groups_of(group_map: tuple[dict[bytes, bytes], str] | None, requests: Sequence[str]) -> "Groups | None":
@@ -152,30 +160,42 @@ class Valued:
     """Which values there should be, [S, Q, M]."""
     among: BoolArray
     """Which rankings count, [S, Q]."""
+    is_undefined: BoolArray
+    """Which values fall on an item that was not retrieved, and are worse than all others, [S, Q, M]."""
 
     @classmethod
     def of(cls, positions: Positions, measures: Sequence[Evaluable], policies: Policies) -> "Valued":
-        """Compute them."""
-        level, among = policies.level, policies.among(positions.answered)
-        projections = {each: positions.at_level(each) for each in {row.level(level) for row in measures}}
+        """Compute them, a portion of the queries at a time."""
         values = np.full((*positions.shape, len(measures)), np.nan)
-        is_due = np.zeros(values.shape, bool)
-        for c, row in enumerate(measures):
-            projection = projections[row.level(level)]
-            column = _column(row, projection, among)
-            counts_empty = policies.counts_empty(row)
-            has_none = projection.num_relevant == 0
-            if not counts_empty:
-                column[:, has_none] = np.nan
-            due = row.due(positions, level) | (has_none & counts_empty)
-            is_due[:, :, c] = ~np.isnan(column) if row.sparse else due
-            values[:, :, c] = column
-        return cls(tuple(measures), values, is_due, among)
+        is_due, is_undefined = np.zeros((2, *values.shape), bool)
+        among = policies.among(positions.answered)
+        for here, part in positions.portions():
+            projections = {each: part.at_level(each) for each in {row.level(policies.level) for row in measures}}
+            for c, row in enumerate(measures):
+                cells = np.s_[:, here, c]
+                projection = projections[row.level(policies.level)]
+                scores = np.array(row.scores(projection, among[:, here]), dtype=float)
+                values[cells], is_due[cells] = _kept(row, projection, part, scores, among[:, here], policies)
+                if isinstance(row, Measure):
+                    is_undefined[cells] = np.isneginf(row.worth(scores)) & is_due[cells] & among[:, here]
+        return cls(tuple(measures), values, is_due, among, is_undefined)
 
     @property
     def num_due(self) -> IntArray:
         """How many requests should have a value, [S, M]."""
         return np.asarray(self.is_due.sum(axis=1))
+
+    def undefined(self, positions: Positions, policies: Policies) -> IntArray:
+        """Count, for each measure and run, the values that are undefined, and how many there should be, [M, S, 2].
+
+        A value should be there if the query has relevant documents and is answered or imputed.
+        """
+        counts = []
+        for c, row in enumerate(self.measures):
+            due = row.due(positions, policies.level) & self.among
+            missing = due & np.isnan(self.values[:, :, c]) & (not row.sparse)
+            counts.append(np.stack([missing.sum(axis=1), due.sum(axis=1)], axis=1))
+        return np.array(counts, np.int64).reshape(len(self.measures), -1, 2)
 
     @property
     def placed(self) -> FloatArray:
@@ -183,17 +203,51 @@ class Valued:
 
         Such a value is worse than every other. Values that nobody expects stay nan.
         """
-        placed, is_missing = self.values.copy(), np.isnan(self.values) & self.is_due & self.among[:, :, None]
-        for c, row in enumerate(self.measures):
-            if row.corpus == "if missing":
-                placed[is_missing[:, :, c], c] = -row.direction * np.inf
-        return placed
+        directions = np.array([row.direction for row in self.measures], float)
+        return np.where(self.is_undefined, -directions * np.inf, self.values)
 
 
-def values_of(positions: Positions, measures: Sequence[Evaluable], policies: Policies) -> tuple[FloatArray, IntArray]:
-    """Return the values, [S, Q, M], nan where undefined; and how many requests should have one, [S, M]."""
-    valued = Valued.of(positions, measures, policies)
-    return valued.values, valued.num_due
+def _kept(
+    row: Evaluable, projection: Projection, positions: Positions, scores: FloatArray, among: BoolArray,
+    policies: Policies,
+) -> tuple[FloatArray, BoolArray]:  # fmt: skip
+    """Return the values that are defined and count, nan elsewhere, and which there should be, [S, Q]."""
+    values = np.where(np.isfinite(scores) & among, scores, np.nan)
+    counts_empty, has_none = policies.counts_empty(row), projection.num_relevant == 0
+    if not counts_empty:
+        values[:, has_none] = np.nan
+    due = row.due(positions, policies.level) | (has_none & counts_empty)
+    return values, ~np.isnan(values) if row.sparse else np.broadcast_to(due, values.shape)
+
+
+def averages_of(
+    positions: Positions,
+    rows: Sequence[Evaluable],
+    policies: Policies,
+    valued: Valued,
+    left_out: Iterable[Note] = (),
+) -> Averages:
+    """Return the means of the values with their record, or raise if there is nothing to measure.
+
+    The notes begin with what was `left_out` of the measures. Sums are exact: the order of the queries does not show.
+    """
+    census = Census.of(positions, {row.level(policies.level) for row in rows})
+    census.check_relevant(rows, policies.level)
+    notes = [*left_out, *notes_on(census, rows, valued.undefined(positions, policies), policies)]
+    audits: tuple[ProviderExposure, ...] = ()
+    record: dict[str, Any] = {}
+    if positions.providers is not None:
+        from lexirecall.verbs.owners import Owners  # not on top: few runs have a map of providers
+
+        owners = Owners.of(positions, rows, policies)
+        audits, record = owners.audits, owners.record()
+        notes += notes_on_providers(owners)
+    counts = (~np.isnan(valued.values)).sum(axis=1)
+    sums = [ExactSums.of(np.nan_to_num(values).T).rounded() for values in np.moveaxis(valued.values, 2, 0)]
+    means = means_of(np.stack(sums, axis=1), counts, rows)
+    manifest = census.manifest(rows, policies, notes, record)
+    exposures = next(iter(audits), None)
+    return Averages(census.systems, tuple(rows), means, counts, valued.num_due, manifest, exposures=exposures)
 
 
 def refused_of(positions: Positions, rows: Sequence[Evaluable], policies: Policies) -> list[Evaluable]:
@@ -228,10 +282,3 @@ def computable(
         why = "; ".join(note.text for note in notes) or "there are no measures to compute"
         raise UsageError(why, remedy="give two or more runs, or a measure such as AP or TSE")
     return tuple(kept), notes
-
-
-def _column(row: Evaluable, projection: Projection, among: BoolArray) -> FloatArray:
-    """Return the values of one measure, [S, Q]; of the rankings that count only."""
-    column = np.array(row.scores(projection, among), dtype=float)
-    column[~np.isfinite(column) | ~among] = np.nan
-    return column

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from lexirecall.errors import UsageError, counted, hint_at, listed, shown
+from lexirecall.errors import UsageError, counted, hint_at, listed, names_in, shown
 from lexirecall.fields import among, taken, takes
 from lexirecall.formats import Qrels, Runs
 from lexirecall.judgments import Judgments
@@ -36,7 +36,7 @@ _COLUMNS = (
 )  # fmt: skip
 
 
-@takes(Policies, *READING)
+@takes(Policies, *READING, warns=True)
 def explain(
     qrels: Qrels | Positions,
     runs: Runs | None = None,
@@ -107,9 +107,12 @@ def _two_of(systems: tuple[str, ...], pair: tuple[str, str] | None) -> tuple[int
             remedy = "choose two with --pair A B, or pair=(a, b) in Python"
             raise UsageError(f"there are more than two runs: {listed(systems)}", remedy=remedy)
         return 0, 1
-    if unknown := [name for name in pair if name not in systems]:
+    names = names_in("pair", pair)
+    if len(names) != 2:
+        raise UsageError(f"pair is {pair!r:.100}, but must be the names of two runs")
+    if unknown := [name for name in names if name not in systems]:
         raise UsageError(f"no run is called {unknown[0]!r}", remedy=f"the runs are {listed(systems, 9)}")
-    return systems.index(pair[0]), systems.index(pair[1])
+    return systems.index(names[0]), systems.index(names[1])
 
 
 def _side(projection: Projection, s: int, q: int) -> Side:

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from lexirecall.equality import ComparedByFields
 from lexirecall.errors import counted, listed
-from lexirecall.judgments import Judgments
+from lexirecall.judgments import FloatArray, Judgments
 from lexirecall.notebook import CellPart, DisplayedResult
 from lexirecall.preferences import deciding_level
 from lexirecall.strip import Strip
@@ -30,11 +31,11 @@ REASONS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class Side(ComparedByFields):
     """One run's ranking of a query, as far as relevant documents are concerned."""
 
     run: str
-    positions: np.typing.NDArray[np.float64]
+    positions: FloatArray
     """p_1 … p_m, missing ones at infinity."""
     documents: tuple[str, ...]
     """The documents at these positions; the missing ones follow in the order of the judgments."""

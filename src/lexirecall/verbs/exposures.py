@@ -1,40 +1,46 @@
-"""Exposures: every provider in every run, with exposure, merit and their ratio; the table prints and converts itself.
+"""Exposures: every provider in every run: exposure, merit, ratio and evidence; the table prints and converts itself.
 
-Belongs here: the table, its intervals, and what is said about both. Not here: what exposure is (measures), resampling
-(statistics.exposures), the means of measures (averages).
+Belongs here: the table, its order, and what is said about it. Not here: what exposure is (measures), whether a provider
+is placed like others (statistics.placements), resampling (statistics.exposures), the means of measures (averages).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lexirecall.aggregation import MIN_QUERIES, Aggregation, Resampling
-from lexirecall.errors import UsageError, counted, listed
+from lexirecall.errors import UsageError, counted, listed, shown
 from lexirecall.judgments import BoolArray, IntArray
 from lexirecall.manifest import Manifest, Note, Policies
 from lexirecall.measures import Measure
+from lexirecall.measures.owned import owned_items
 from lexirecall.measures.providers import ProviderExposure, shares_of_providers
 from lexirecall.positions import Positions
 from lexirecall.tables import Table, defined, number, whole
 from lexirecall.verbs.averages import Averages, with_interval
-from lexirecall.verbs.bootstrapped import ENDS, FEW, check_bootstrap, conventions_of, percent, resamples
+from lexirecall.verbs.bootstrapped import check_bootstrap, conventions_of, percent, resamples
 from lexirecall.verbs.conversion import ColumnValues, Convertible, columns_of
 from lexirecall.verbs.owners import overall_rows
 from lexirecall.verbs.printing import Printable
 
 if TYPE_CHECKING:
     from lexirecall.statistics.exposures import ResampledExposures
+    from lexirecall.statistics.placements import Placements
 
 COLUMNS = ("run", "provider", "exposure", "merit", "ratio", "queries")
-RATIO_ENDS = ("ratio_low", "ratio_high")
-"""The columns of the interval of a ratio."""
+EVIDENCE = ("p", "p_corrected")
+"""The columns that say whether a provider is placed like the others."""
+ENDS = ("exposure_low", "exposure_high", "ratio_low", "ratio_high")
+"""The columns of intervals."""
+FEW = 50
+"""With fewer queries than this a provider has no interval: it would hold the ratio 1 too seldom where 1 is true."""
 
 
 @dataclass(frozen=True, eq=False)
 class Exposures(Printable, Convertible):
-    """Exposure, merit and ratio of every provider in every run, the lowest ratio first."""
+    """Exposure, merit and ratio of every provider in every run, the least p first, or by ratio if there are none."""
 
     audit: ProviderExposure
     measure: Measure
@@ -47,6 +53,9 @@ class Exposures(Printable, Convertible):
     frame_library: str = ""
     resampled: "ResampledExposures | None" = None
     """The intervals, if the queries were resampled."""
+    placements: "Placements | None" = None
+    """Whether each provider is placed like the others, if positions were at hand."""
+    alpha: float = 0.05
     most: int | None = None
     """How many providers of a run are shown, if not all."""
 
@@ -62,7 +71,7 @@ class Exposures(Printable, Convertible):
         manifest = _extended(replace(averages.manifest, notes=tuple(kept)), {"min_queries": min_queries}, own)
         return cls(audit, rows[0], min_queries, manifest, averages.digits, frame_library)
 
-    def with_intervals(
+    def with_evidence(
         self,
         positions: Positions,
         policies: Policies,
@@ -71,32 +80,40 @@ class Exposures(Printable, Convertible):
         alpha: float = 0.05,
         show_progress: bool | None = False,
     ) -> "Exposures":
-        """Return the exposures with intervals, from the positions that they were made of, if resamples are asked for.
+        """Return the exposures tested, by the positions that they were made of; with intervals if these are asked for.
 
         Only the providers shown are resampled.
         """
-        if resampling.bootstrap is None:
-            return self
-        from lexirecall.statistics.exposures import bootstrap_exposures  # not on top: it is seldom asked for
+        from lexirecall.statistics.exposures import bootstrap_exposures  # not on top: few runs have a map of providers
+        from lexirecall.statistics.placements import permute_owners
 
-        check_bootstrap(resampling, alpha)
+        if resampling.bootstrap is not None:
+            check_bootstrap(resampling, alpha)
         order = np.array([positions.systems.index(run) for run in self.audit.runs])
-        values = self.measure.values
-        shares = shares_of_providers(
-            positions.at_level(self.measure.level(policies.level)), values["e"], values["p"]
-        ).of_systems(order)
-        made = bootstrap_exposures(
+        projection = positions.at_level(self.measure.level(policies.level))
+        setting = self.measure.values["e"], self.measure.values["p"]
+        counts, seed = policies.among(positions.answered)[order], resampling.seed
+        items = owned_items(projection, *setting).of_systems(order)
+        tested = permute_owners(items, counts, alpha=alpha, seed=seed, show_progress=show_progress)
+        made = replace(self, placements=tested, alpha=alpha)
+        permuted = {"owner_permutations": tested.num_resamples, "seed": seed}
+        made = made._noting(permuted | dict(conventions_of(resampling)), notes_on_placements(made))
+        if resampling.bootstrap is None:
+            return made
+        shares = shares_of_providers(projection, *setting).of_systems(order)
+        resampled = bootstrap_exposures(
             shares,
-            policies.among(positions.answered)[order][:, shares.requests],
-            self._is_shown,
+            counts[:, shares.requests],
+            made._is_shown & (self.audit.num_queries >= FEW),
             num_resamples=resampling.bootstrap,
-            seed=resampling.seed,
+            seed=seed,
             alpha=alpha,
             show_progress=show_progress,
         )
-        notes = _few_queries(self.audit, self._is_shown)
-        manifest = _extended(self.manifest, dict(conventions_of(resampling)), notes)
-        return replace(self, manifest=manifest, resampled=made)
+        return replace(made, resampled=resampled)._noting({}, _without_interval(self.audit, resampled, made._is_shown))
+
+    def _noting(self, conventions: dict[str, Any], notes: Iterable[Note]) -> "Exposures":
+        return replace(self, manifest=_extended(self.manifest, conventions, list(notes)))
 
     @property
     def runs(self) -> tuple[str, ...]:
@@ -116,35 +133,48 @@ class Exposures(Printable, Convertible):
         return is_shown
 
     def shown(self, s: int) -> IntArray:
-        """Return the numbers of the providers that are shown of a run, the lowest ratio first."""
-        return self.audit.lowest_first(s, self.min_queries)[: self.most]
+        """Return the numbers of the providers that are shown of a run: the least p first, then the lowest ratio."""
+        chosen = self.audit.lowest_first(s, self.min_queries)
+        if (tested := self.placements) is not None:
+            chosen = chosen[np.lexsort((tested.pvalues[s, chosen], tested.corrected[s, chosen]))]  # nan is last
+        return chosen[: self.most]
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Give a row for each run and provider, the lowest ratio first: run, provider, exposure, merit, ratio, queries.
+        """Give a row for each run and provider: run, provider, exposure, merit, ratio, queries, p and p_corrected.
 
-        Equal ratios are in the order of the names; undefined ones are None, and last. If the queries were resampled,
-        also boot_low and boot_high of the exposure, and ratio_low and ratio_high.
+        The least p comes first, then the lowest ratio, then the order of the names; undefined ones are None, and last.
+        If the queries were resampled, also exposure_low and exposure_high, ratio_low and ratio_high.
         """
         for s in range(len(self.runs)):
             for c in self.shown(s).tolist():
-                yield {**self.audit.row(s, c), **self._ends(s, c)}
+                yield {**self.audit.row(s, c), **self._evidence(s, c), **self._ends(s, c)}
+
+    def _evidence(self, s: int, c: int) -> dict[str, float | None]:
+        if (tested := self.placements) is None:
+            return {}
+        pvalues = tested.pvalues[s, c], tested.corrected[s, c]
+        return {name: defined(p) for name, p in zip(EVIDENCE, pvalues, strict=True)}
 
     def _ends(self, s: int, c: int) -> dict[str, float | None]:
         if (made := self.resampled) is None:
             return {}
         ends = made.lows, made.highs, made.ratio_lows, made.ratio_highs
-        return {name: defined(end[s, c]) for name, end in zip((*ENDS, *RATIO_ENDS), ends, strict=True)}
+        return {name: defined(end[s, c]) for name, end in zip(ENDS, ends, strict=True)}
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns of the rows."""
-        return COLUMNS if self.resampled is None else (*COLUMNS, *ENDS, *RATIO_ENDS)
+        return (*self._header, *(() if self.resampled is None else ENDS))
+
+    @property
+    def _header(self) -> tuple[str, ...]:
+        return (*COLUMNS, *(() if self.placements is None else EVIDENCE))
 
     def _conversion(self) -> tuple[ColumnValues, str]:
         return columns_of(self.rows(), self.columns), self.frame_library
 
     def to_dict(self) -> dict[str, dict[str, dict[str, Any]]]:
-        """Return {run: {provider: {"exposure": …, "merit": …, "ratio": …, "queries": …}}}, the lowest ratio first."""
+        """Return {run: {provider: {"exposure": …, "merit": …, "ratio": …, "queries": …}}}, in the order of the rows."""
         result: dict[str, dict[str, dict[str, Any]]] = {run: {} for run in self.runs}
         for row in self.rows():
             result[row.pop("run")][row.pop("provider")] = row
@@ -152,11 +182,12 @@ class Exposures(Printable, Convertible):
 
     def table(self) -> Table:
         """Lay the providers out, one row for each in each run; a number is followed by its interval, if it has one."""
-        return Table(COLUMNS, tuple(map(self._cells, self.rows())), numbers_from=2, footnote=self.footnote)
+        return Table(self._header, tuple(map(self._cells, self.rows())), numbers_from=2, footnote=self.footnote)
 
     def _cells(self, row: dict[str, Any]) -> tuple[str, ...]:
-        exposure, ratio = (self._number(row, *names) for names in (("exposure", *ENDS), ("ratio", *RATIO_ENDS)))
-        return row["run"], row["provider"], exposure, whole(row["merit"]), ratio, whole(row["queries"])
+        exposure, ratio = (self._number(row, *names) for names in (("exposure", *ENDS[:2]), ("ratio", *ENDS[2:])))
+        pvalues = (self._number(row, name, "", "") for name in EVIDENCE if name in row)
+        return row["run"], row["provider"], exposure, whole(row["merit"]), ratio, whole(row["queries"]), *pvalues
 
     def _number(self, row: dict[str, Any], *names: str) -> str:
         decimals = 4 if self.digits is None else self.digits
@@ -167,15 +198,25 @@ class Exposures(Printable, Convertible):
     @property
     def footnote(self) -> str:
         """What is written below the table."""
-        said = (
+        says = [
             f"exposure: mean over the provider's queries, as in {self.measure}; merit: its relevant documents; ratio: "
-            "its exposure over what it would be if the relevant documents of each query had equal exposure (below 1: "
-            "less than its share)"
-        )
-        if (made := self.resampled) is None:
-            return said
-        covered = f"{percent(made.alpha)} bootstrap interval {resamples(made.num_resamples, made.seed)}"
-        return f"{said}; [low, high]: {covered}"
+            "its exposure over what it would be if the relevant documents of each query had equal exposure"
+        ]
+        if (tested := self.placements) is not None:
+            says.append(
+                "p: how often a placement is as unlike that of the other relevant documents of the same queries by "
+                f"chance ({tested.num_resamples:,} permutations of the owners, seed {tested.seed}); "
+                "p_corrected: for all providers of the run (Holm)"
+            )
+        if (made := self.resampled) is not None:
+            says.append(on_resampled(made))
+        return "; ".join(says)
+
+
+def on_resampled(made: "ResampledExposures") -> str:
+    """Say what the brackets of a table mean."""
+    how = f"by the studentized bootstrap {resamples(made.num_resamples, made.seed)}"
+    return f"[low, high]: {percent(made.alpha)} interval, {how}"
 
 
 def _extended(manifest: Manifest, conventions: dict[str, Any], notes: list[Note]) -> Manifest:
@@ -222,8 +263,44 @@ def _without_ratio(audit: ProviderExposure, min_queries: int) -> Iterator[Note]:
         yield Note("no ratio", text, total)
 
 
-def _few_queries(audit: ProviderExposure, is_shown: BoolArray) -> list[Note]:
-    total = int((is_shown & (audit.num_queries < FEW)).any(axis=0).sum())
-    have, their = ("has", "its") if total == 1 else ("have", "their")
-    text = f"{counted(total, 'provider')} {have} fewer than {FEW} queries: {their} bootstrap intervals are too narrow"
-    return [Note("few queries of a provider", text, total)] if total else []
+def _without_interval(audit: ProviderExposure, made: "ResampledExposures", is_shown: BoolArray) -> Iterator[Note]:
+    is_few = audit.num_queries < FEW
+    if total := int((is_shown & is_few).any(axis=0).sum()):
+        text = f"no interval of {counted(total, 'provider')} with fewer than {FEW} queries: it would be too narrow"
+        yield Note("few queries of a provider", text, total)
+    if total := int((is_shown & ~is_few & np.isnan(made.ratio_lows)).any(axis=0).sum()):
+        text = f"no interval of the ratio of {counted(total, 'provider')} whose queries all have the same ratio"
+        yield Note("equal queries of a provider", text, total)
+
+
+def notes_on_placements(made: Exposures) -> Iterator[Note]:
+    """Say who is not placed like the others, which is all that the evidence says, and what it cannot say."""
+    from lexirecall.statistics.placements import FEWEST, MOST_ADDITIONS
+
+    if (tested := made.placements) is None:
+        return
+    like = "the other relevant documents of the same queries"
+    is_apart = tested.corrected < made.alpha
+    if is_apart.any():
+        named = [
+            f"{run} {shown(made.audit.providers[c])} ({'higher' if tested.statistics[s, c] > 0 else 'lower'})"
+            for s, run in enumerate(made.runs)
+            for c in made.audit.lowest_first(s)[is_apart[s, made.audit.lowest_first(s)]].tolist()
+        ]
+        yield Note("placed apart", f"not placed like {like}: {listed(named, 6)}", len(named))
+    elif not np.isnan(tested.pvalues).all():
+        least = f"{np.nanmin(tested.corrected):.2g}"
+        yield Note("placed apart", f"no provider is shown to be placed unlike {like} (corrected p at least {least})")
+    if total := int((made._is_shown & np.isnan(tested.pvalues)).any(axis=0).sum()):
+        have = "has" if total == 1 else "have"
+        text = (
+            f"{counted(total, 'provider')} {have} no p: on fewer than {FEWEST} queries there are relevant documents of "
+            "theirs and of others"
+        )
+        yield Note("providers without p", text, total)
+    if tested.is_bounded:
+        text = (
+            f"owners are permuted {tested.num_resamples:,} times, fewer than Holm's correction needs: more would take "
+            f"over {MOST_ADDITIONS:,} additions (evaluate fewer runs)"
+        )
+        yield Note("fewer permutations", text, tested.num_resamples)

@@ -6,17 +6,15 @@ Belongs here: the sentences that go to stderr and into the manifest.
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from lexirecall.errors import counted, listed, plain, shown, warn
+from lexirecall.errors import counted, listed, plain, shown
 from lexirecall.judgments import SMALLEST_GRADE, IntArray
 from lexirecall.manifest import Note, Policies
 from lexirecall.measures.providers import ProviderExposure
 from lexirecall.names import Evaluable
-from lexirecall.positions import Positions
 from lexirecall.providers import EXAMPLES
 from lexirecall.tables import number
-from lexirecall.text import visible
 from lexirecall.tracks import Mismatch
-from lexirecall.verbs.census import Census
+from lexirecall.verbs.census import NAMED, Census
 
 if TYPE_CHECKING:
     from lexirecall.verbs.owners import Owners
@@ -25,14 +23,8 @@ _OF_POLICIES = ("unanswered", "no relevant document")
 """Notes that say how queries count."""
 
 
-def warn_of_mismatches(positions: Positions) -> None:
-    """Warn of runs that retrieve no judged document, where a note has no place."""
-    for note in mismatch_note(positions.mismatches):
-        warn(visible(note.text))
-
-
 def notes_on(census: Census, measures: Sequence[Evaluable], undefined: IntArray, policies: Policies) -> Iterator[Note]:
-    """Give the notes that a reader of values needs: `undefined` of them, of how many, [M, 2]."""
+    """Give the notes that a reader of values needs: `undefined` of them, of how many, [M, S, 2]."""
     yield from ignored_level(measures, policies.level)
     yield from notes_on_requests(census, policies)
     if census.has_query_all:
@@ -41,7 +33,7 @@ def notes_on(census: Census, measures: Sequence[Evaluable], undefined: IntArray,
             "run is its mean; frames per query hold no means"
         )
         yield Note("query called all", text, 1)
-    yield from _undefined(measures, undefined)
+    yield from _undefined(measures, undefined, census.systems)
 
 
 def ignored_level(measures: Sequence[Evaluable], level: float) -> Iterator[Note]:
@@ -158,20 +150,25 @@ def _repeats(census: Census) -> Iterator[Note]:
         )
 
 
-def _undefined(measures: Sequence[Evaluable], undefined: IntArray) -> Iterator[Note]:
-    """Say how many values of each measure are undefined that should be defined."""
+def _undefined(measures: Sequence[Evaluable], undefined: IntArray, runs: Sequence[str]) -> Iterator[Note]:
+    """Say how many values of each measure are undefined that should be defined, and in which runs."""
     parts, total, reason = [], 0, ""
-    for measure, (missing, due) in zip(measures, undefined.tolist(), strict=True):
+    for measure, of_runs in zip(measures, undefined, strict=True):
+        missing, due = of_runs.sum(axis=0).tolist()
         if missing:
-            parts.append(f"{measure} ({missing:,} of {due:,})")
+            which = listed((f"{run} {n:,}" for run, (n, _) in zip(runs, of_runs.tolist(), strict=True) if n), NAMED)
+            parts.append(f"{measure} ({missing:,} of {due:,}: {which})")
             total += missing
             if measure.corpus != "ignored":
-                reason = "; without --corpus-size, where a document that was not retrieved would be is unknown"
+                reason = (
+                    "; without --corpus-size, where a document that was not retrieved would be is unknown, and such a "
+                    "value counts as worse than every other one"
+                )
     if parts:
         yield Note("undefined", f"undefined values, left out of the means: {listed(parts, most=9)}{reason}", total)
 
 
-def notes_on_providers(owners: "Owners", audits: Sequence[ProviderExposure]) -> Iterator[Note]:
+def notes_on_providers(owners: "Owners") -> Iterator[Note]:
     """Say how many relevant documents are credited to nobody, and which provider is worst off in each run."""
     num_relevant, total, num_empty = owners.at_level.tolist()
     if total:
@@ -182,12 +179,12 @@ def notes_on_providers(owners: "Owners", audits: Sequence[ProviderExposure]) -> 
         text = f"{counted(total, 'relevant document')} of {num_relevant:,} without a provider ({names})"
         yield Note("without provider", f"{text}: credited to nobody{left_out}", total)
     parts = []
-    for row, audit in zip(owners.rows, audits, strict=True):
+    for row, audit in zip(owners.rows, owners.audits, strict=True):
         runs = listed((_worst_of_run(audit, s) for s in range(len(audit.runs))), most=4)
         parts.append(f"by {row} {runs}" if len(owners.rows) > 1 else runs)
     if parts:
         text = f"worst-off provider over all queries: {'; '.join(parts)}"
-        yield Note("worst-off provider", text, len(audits[0].runs))
+        yield Note("worst-off provider", text, len(owners.audits[0].runs))
 
 
 def _worst_of_run(audit: ProviderExposure, s: int) -> str:

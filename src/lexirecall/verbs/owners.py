@@ -13,7 +13,7 @@ import numpy as np
 from lexirecall.judgments import SMALLEST_GRADE, IntArray
 from lexirecall.manifest import Policies
 from lexirecall.measures import Measure
-from lexirecall.measures.providers import WORST_PROVIDER_OVERALL, ExposureTally, ProviderExposure, tally_exposures
+from lexirecall.measures.providers import WORST_PROVIDER_OVERALL, ProviderExposure, audit_by
 from lexirecall.names import Evaluable
 from lexirecall.positions import Positions
 from lexirecall.providers import EXAMPLES
@@ -21,7 +21,7 @@ from lexirecall.providers import EXAMPLES
 
 @dataclass(frozen=True, slots=True)
 class Owners:
-    """What there is of providers; those of different requests can be added, but for the names of items."""
+    """What there is of providers."""
 
     name: str
     """What messages call the map."""
@@ -35,14 +35,15 @@ class Owners:
     without: tuple[int, Sequence[str | bytes]]
     """How many different items those are, and the first of them."""
     rows: tuple[Measure, ...]
-    """What exposures are added up for, empty where tied items have no order."""
-    exposures: tuple[ExposureTally, ...]
+    """The measures of exposures, empty where tied items have no order."""
+    audits: tuple[ProviderExposure, ...]
+    """The exposures, for each of these."""
 
     @classmethod
-    def of(cls, positions: Positions, measures: Sequence[Evaluable], policies: Policies) -> "Owners | None":
-        """Count providers; None if there is no map of them."""
-        if (providers := positions.providers) is None:
-            return None
+    def of(cls, positions: Positions, measures: Sequence[Evaluable], policies: Policies) -> "Owners":
+        """Count providers of positions with a map of them."""
+        providers = positions.providers
+        assert providers is not None  # noqa: S101 - whoever asks has looked
         judgments, level = positions.judgments, level_of_providers(measures, policies)
         num_relevant, without = judgments.num_relevant(level), providers.without(judgments, level)
         num_empty = ((num_relevant > 0) & ~providers.reach(judgments, level)).sum()
@@ -55,23 +56,8 @@ class Owners:
             np.array([num_relevant.sum(), len(without), num_empty], np.int64),
             (len(items), list(items)[:EXAMPLES]),
             rows,
-            tuple(tally_exposures(positions, row, policies) for row in rows),
+            tuple(audit_by(positions, row, policies) for row in rows),
         )
-
-    def __add__(self, other: "Owners") -> "Owners":
-        return Owners(
-            self.name,
-            self.providers | other.providers,
-            self.num_without + other.num_without,
-            self.at_level + other.at_level,
-            self.without,
-            self.rows,
-            tuple(x + y for x, y in zip(self.exposures, other.exposures, strict=True)),
-        )
-
-    def audits(self, systems: tuple[str, ...]) -> list[ProviderExposure]:
-        """Return what the exposures come to, for each of the measures."""
-        return [tally.audit(systems) for tally in self.exposures]
 
     def record(self) -> dict[str, Any]:
         """Return what a manifest says of the map."""

@@ -18,9 +18,8 @@ from lexirecall.judgments import FloatArray, IntArray
 from lexirecall.names import Evaluable
 from lexirecall.preferences import Preference
 from lexirecall.statistics.attainable import resamples_needed
-from lexirecall.statistics.bootstrap import check_resamples
 from lexirecall.statistics.corrections import correct
-from lexirecall.statistics.interaction import Interaction, interactions
+from lexirecall.statistics.interaction import FEWEST, Interaction, interactions
 from lexirecall.statistics.over import Over, overs_of
 from lexirecall.statistics.overpairs import OverPairs, compare_over
 from lexirecall.statistics.portions import PairDifferences
@@ -30,11 +29,12 @@ from lexirecall.verbs.breakdown import EVERY, Breakdown
 from lexirecall.verbs.compared import MeasureComparison
 from lexirecall.verbs.testing import Testing, run_test
 
-NUM_RESAMPLES = 10_000
-"""Of the paired bootstrap, unless the user sets the number."""
 VARIES = ("interaction", "interaction_p", "interaction_p_corrected")
 """The columns that say whether a difference varies by group."""
 _TESTED = ("p", "p_corrected")
+_ALWAYS = ("difference", "low", "high")
+TAIL_TEST = "t of the influence on both tails"
+"""How differences of tails are tested."""
 PairColumns = Mapping[str, list[Any]]
 
 
@@ -53,8 +53,6 @@ class PairPart:
     """What the rows of the pairs hold, by name; None where undefined."""
     test: str | None = None
     correction: str | None = None
-    is_resampled: bool = False
-    """Whether its intervals are those of the bootstrap."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,7 +95,6 @@ class PairParts:
     measures: tuple[MeasureParts, ...]
     asked: Aggregation
     testing: Testing
-    num_resamples: int
 
     @property
     def overs(self) -> tuple[Over, ...]:
@@ -130,7 +127,8 @@ class PairParts:
                     values = {name: part.columns[name][k] if name in part.columns else None for name in names}
                     yield {
                         **pair, **{key: said[key] for key in self.keys}, "difference": _defined(part.differences[k]),
-                        **values, "test": part.test, "correction": part.correction, **self._varies(own, part, k),
+                        **values, "test": values["test"] or part.test, "correction": part.correction,
+                        **self._varies(own, part, k),
                     }  # fmt: skip
 
     def _varies(self, own: MeasureParts, part: PairPart, k: int) -> dict[str, Any]:
@@ -150,7 +148,11 @@ class PairParts:
 
     def _differences(self, decimals: int) -> Table:
         rows = list(self.rows())
-        shown = ["difference", "low", "high", *(name for name in _TESTED if any(row[name] is not None for row in rows))]
+        shown = [
+            name
+            for name in ("difference", "estimate", "low", "high", *_TESTED)
+            if name in _ALWAYS or any(row[name] is not None for row in rows)
+        ]
         cells = tuple(
             (
                 row["a"], row["b"], row["measure"], *(row[key] or EVERY for key in self.keys), whole(row["queries"]),
@@ -164,12 +166,13 @@ class PairParts:
 
     def _footnote(self) -> str:
         says = ["difference: positive if a is better"]
-        level, testing = percent(self.testing.alpha), self.testing
+        level = percent(self.testing.alpha)
         if any(over.kind == "mean" for over in self.overs):
             says.append(f"low, high of a mean difference: {level} interval of the pair by itself")
-        if others := [str(over) for over in self.overs if over.kind not in ("mean", "min")]:
-            drawn = f"{self.num_resamples:,} paired resamples of the queries, seed {testing.seed}"
-            says.append(f"low, high of a difference in {', '.join(others)}: {level} bootstrap interval ({drawn})")
+        if any(over.kind == "median" for over in self.overs):
+            says.append(f"estimate: the median of the differences, to which its low and high belong ({level} interval)")
+        if tails := [str(over) for over in self.overs if over.kind == "tail"]:
+            says.append(f"low, high, p of a difference in {', '.join(tails)}: {TAIL_TEST} ({level} interval)")
         if self.has_groups:
             says.append("groups: the lowest difference of each pair first")
         return "; ".join(says)
@@ -185,7 +188,8 @@ class PairParts:
         header = ("a", "b", "measure", "groups", "queries", "between groups", "p", "p_corrected")
         footnote = (
             "does the difference vary by group? between groups: their share of the squares of the differences; p: "
-            f"by handing out the groups at random ({self.testing.correction}, seed {self.testing.seed})"
+            f"by handing out the groups of {FEWEST} or more queries at random ({self.testing.correction}, "
+            f"seed {self.testing.seed})"
         )
         return Table(header, tuple(rows), numbers_from=3, footnote=footnote)
 
@@ -219,21 +223,20 @@ def parts_of(
     show_progress: bool | None = False,
 ) -> PairParts:
     """Compare the pairs of each measure in the numbers, and in the groups of a breakdown, that are asked for."""
-    num_resamples = testing.bootstrap or NUM_RESAMPLES
     shown = tuple(part.group for part in breakdown.parts if part.group is not None)
     made = []
     for each in data:
         parts = [
             part
             for group, queries in ((None, None), *_members(breakdown.groups, shown))
-            for part in _parts_in(each, group, queries, overs_of(asked.over), testing, show_progress=show_progress)
+            for part in _parts_in(each, group, queries, overs_of(asked.over), testing)
         ]
         own = MeasureParts(each.compared, tuple(parts))
         tests_mean = any(over.kind == "mean" for over in overs_of(asked.over))
         if breakdown.groups is not None and tests_mean:
             own = _with_interaction(own, each, breakdown.groups, shown, testing, show_progress=show_progress)
         made.append(own)
-    return PairParts(runs, tuple(made), asked, testing, num_resamples)
+    return PairParts(runs, tuple(made), asked, testing)
 
 
 def own_overs(measure: Evaluable, overs: Sequence[Over]) -> list[Over]:
@@ -247,15 +250,24 @@ def own_overs(measure: Evaluable, overs: Sequence[Over]) -> list[Over]:
 
 
 def check_over(asked: Aggregation, testing: Testing, measures: Sequence[Evaluable]) -> None:
-    """Raise before anything is read if there is nothing to compare, or too few resamples for an interval."""
+    """Raise before anything is read if there is nothing to compare, or nothing to resample."""
+    if asked.is_asked and testing.bootstrap is not None:
+        raise UsageError(
+            "bootstrap adds intervals to the table of runs, and over and by replace that table", remedy="leave it out"
+        )
+    given = testing.margin is not None, testing.primary is not None, testing.family != "each"
+    if asked.is_asked and any(given):
+        name = ("margin", "primary", "family")[given.index(True)]
+        raise UsageError(
+            f"{name} is about means over all queries, and over and by show other differences, corrected by measure",
+            remedy=f"leave {name} out, or over and by",
+        )
     overs = overs_of(asked.over)
     if not any(own_overs(measure, overs) for measure in measures):
         raise UsageError(
             f"{listed(map(str, measures))} compares two rankings of one query, and a run has no value of its own",
             remedy="name a measure, such as -m R@1000, or add --over mean",
         )
-    if any(over.is_resampled and over.kind != "mean" for over in overs):
-        check_resamples(testing.bootstrap or NUM_RESAMPLES, testing.alpha)
 
 
 def _members(groups: Groups | None, shown: Sequence[str]) -> list[tuple[str, IntArray]]:
@@ -268,8 +280,6 @@ def _parts_in(
     queries: IntArray | None,
     overs: Sequence[Over],
     testing: Testing,
-    *,
-    show_progress: bool | None,
 ) -> Iterator[PairPart]:
     """Give the differences over all queries, or over some."""
     for over in own_overs(data.compared.measure, overs):
@@ -281,10 +291,9 @@ def _parts_in(
         values = data.values if queries is None else data.values[:, queries]
         made = compare_over(
             values, over, data.compared.a, data.compared.b, direction=data.compared.measure.direction,
-            num_resamples=testing.bootstrap or NUM_RESAMPLES, seed=testing.seed, alpha=testing.alpha,
-            show_progress=show_progress,
+            alpha=testing.alpha,
         )  # fmt: skip
-        yield _of_over(made, group, over)
+        yield _of_over(made, group, over, testing)
 
 
 def _whole_means(compared: MeasureComparison, over: Over) -> PairPart:
@@ -294,12 +303,17 @@ def _whole_means(compared: MeasureComparison, over: Over) -> PairPart:
     )  # fmt: skip
 
 
-def _of_over(made: OverPairs, group: str | None, over: Over) -> PairPart:
-    columns = _columns({"queries": made.num_queries, "low": made.lows, "high": made.highs})
-    test = "paired bootstrap" if over.is_resampled else None
-    return PairPart(
-        group, over, made.differences, made.num_queries, columns, test, is_resampled=over.is_resampled
-    )  # fmt: skip
+def _of_over(made: OverPairs, group: str | None, over: Over, testing: Testing) -> PairPart:
+    """Return the differences in another number; those of tails over all queries are tested."""
+    ends = {"low": made.lows, "high": made.highs, "estimate": made.estimates}
+    known = {name: np.where(np.isinf(each), np.nan, each) for name, each in ends.items()}  # an end may be open
+    arrays: dict[str, Any] = {"queries": made.num_queries, **known}
+    if over.kind != "tail":
+        return PairPart(group, over, made.differences, made.num_queries, _columns(arrays))
+    if group is not None:  # as for means, tests are about all queries
+        return PairPart(group, over, made.differences, made.num_queries, _columns(arrays), TAIL_TEST)
+    columns = _columns({**arrays, "p": made.pvalues, "p_corrected": correct(made.pvalues, testing.correction)})
+    return PairPart(group, over, made.differences, made.num_queries, columns, TAIL_TEST, testing.correction)
 
 
 def _means_in(data: PairData, group: str | None, queries: IntArray, over: Over, testing: Testing) -> PairPart:

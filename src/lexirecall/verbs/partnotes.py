@@ -8,11 +8,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from lexirecall.errors import counted, listed
-from lexirecall.judgments import BoolArray
 from lexirecall.manifest import Note
 from lexirecall.preferences import Preference
-from lexirecall.verbs.bootstrapped import FEW
-from lexirecall.verbs.breakdown_notes import few_at_the_end
+from lexirecall.statistics.interaction import FEWEST, MOST_ADDITIONS
+from lexirecall.statistics.over import FEWEST_IN_TAIL
 from lexirecall.verbs.pairparts import MeasureParts, PairPart, PairParts
 
 
@@ -20,7 +19,7 @@ def notes_on_parts(made: PairParts) -> Iterator[Note]:
     """Give what a reader of differences in parts should know."""
     yield from _without_own(made)
     yield from _undefined(made)
-    yield from _resamples(made)
+    yield from _without_interval(made)
     yield from _groups(made)
 
 
@@ -51,36 +50,21 @@ def _undefined(made: PairParts) -> Iterator[Note]:
         yield Note("undefined differences", text, sum(counts.values()))
 
 
-def _resamples(made: PairParts) -> Iterator[Note]:
-    resampled = [part for _, part in _every_part(made) if part.is_resampled]
-    if resampled:
-        names = listed(dict.fromkeys(str(part.over) for part in resampled), 9)
-        drawn = f"{made.num_resamples:,} resamples of the queries, the same for both runs; seed {made.testing.seed}"
-        yield Note("paired bootstrap", f"intervals of differences in {names}: {drawn}", made.num_resamples)
-        sizes = {part.group or "all queries": int(part.num_queries.max(initial=0)) for part in resampled}
-        few = {name: size for name, size in sizes.items() if 0 < size < FEW}
-        if few:
-            where = listed((f"{name} {size:,}" for name, size in few.items()), 9)
-            text = f"the bootstrap resamples few queries ({where}): below {FEW} its intervals are too narrow"
-            yield Note("few queries resampled", text, len(few))
-        yield from few_at_the_end((over for over in made.overs if over.is_resampled), sizes)
-    if number := sum(int(_is_open(part).sum()) for part in resampled):
-        text = (
-            f"{counted(number, 'interval')} without an end because resamples fall on documents that were not retrieved"
-        )
-        yield Note("open intervals", text, number)
-    if any(over.kind == "min" for over in made.overs):
-        text = "differences of minima have no interval: resampling is not valid for a minimum"
-        yield Note("minimum not resampled", text, 1)
-
-
-def _is_open(part: PairPart) -> BoolArray:
-    """Tell which pairs have a difference, but not both ends of its interval."""
-    has_ends = [
-        low is not None and high is not None
-        for low, high in zip(part.columns["low"], part.columns["high"], strict=True)
-    ]
-    return np.asarray(np.isfinite(part.differences) & ~np.array(has_ends, bool))
+def _without_interval(made: PairParts) -> Iterator[Note]:
+    """Say which differences have no interval, and why."""
+    if names := listed([str(over) for over in made.overs if over.kind in ("quantile", "min")]):
+        text = f"differences in {names} have no interval and no test: no method holds (tails have: --over tail:0.25)"
+        yield Note("differences without an interval", text, 1)
+    parts = [(part, part.columns["low"]) for _, part in _every_part(made) if part.over.kind == "tail"]
+    few: dict[str, int] = {}
+    for part, lows in parts:
+        least = int(part.num_queries.min())
+        if None in lows and 0 < (k := part.over.num_of(least)) < FEWEST_IN_TAIL:
+            few[f"{part.over}{'' if part.group is None else f' in {part.group}'}"] = k
+    if few:
+        which = listed((f"{name} {k}" for name, k in few.items()), 9)
+        text = f"no interval and no test of tails of fewer than {FEWEST_IN_TAIL} queries ({which}): take a larger share"
+        yield Note("few queries in the tail", text, len(few))
 
 
 def _groups(made: PairParts) -> Iterator[Note]:
@@ -91,9 +75,24 @@ def _groups(made: PairParts) -> Iterator[Note]:
         text = "whether differences vary by group is tested for means only: add --over mean"
         yield Note("interaction not tested", text, len(made.measures))
         return
-    if number := sum(int(np.isnan(own.interaction.pvalues).sum()) for own in tested if own.interaction is not None):
-        text = f"{counted(number, 'pair')} with queries in fewer than two groups that are shown: not tested for groups"
-        yield Note("pairs without groups", text, number)
+    tests = [own.interaction for own in tested if own.interaction is not None]
+    if number := max(int(test.num_small.max(initial=0)) for test in tests):
+        text = (
+            f"groups in which a pair has fewer than {FEWEST} queries are left out of the test of groups "
+            f"(up to {counted(number, 'group')})"
+        )
+        yield Note("groups not tested", text, number)
+    if number := sum(int(np.isnan(test.pvalues).sum()) for test in tests):
+        alone = sum(int((test.num_groups < 2).sum()) for test in tests)
+        reasons = {f"without two groups of {FEWEST} queries": alone, "with equal differences": number - alone}
+        which = listed((f"{count:,} {reason}" for reason, count in reasons.items() if count), 2)
+        yield Note("pairs without groups", f"{counted(number, 'pair')} not tested for groups: {which}", number)
+    if bounded := [test.num_resamples for test in tests if test.is_bounded]:
+        text = (
+            f"groups are handed out {min(bounded):,} times, fewer than asked for: more would take over "
+            f"{MOST_ADDITIONS:,} additions (compare fewer runs, or give --baseline)"
+        )
+        yield Note("fewer permutations", text, min(bounded))
     yield from _no_interaction(made, tested)
 
 

@@ -2,9 +2,9 @@
 
 Belongs here: rows and table of the power of each measure. Not here: the arithmetic of power (statistics).
 
-A pair is planned for by its own test: the sign test, or else the t test with the pair's standard deviation, which also
-takes the place of the Wilcoxon test and of randomization. Tests of all pairs at once are planned for at alpha/pairs,
-which they need at most. No power is computed from an observed difference.
+A pair is planned for by its own test: the sign test if it decides about all pairs, or else the t test with the pair's
+standard deviation, which also takes the place of the Wilcoxon test and of randomization. Tests of all pairs at once are
+planned for at alpha/pairs, which they need at most. No power is computed from an observed difference.
 """
 
 from collections.abc import Iterator
@@ -55,16 +55,21 @@ def plan_of(compared: MeasureComparison, alpha: float, detect: float | None = No
     num_pairs = int(np.count_nonzero(~np.isnan(compared.corrected)))
     level = share_of_alpha(alpha, "bonferroni" if is_family else compared.correction, num_pairs)
     untied, nothing = compared.wins + compared.losses, np.full(len(compared.a), np.nan)
-    if compared.own.method.startswith("sign test"):
-        shares, has_size = detectable_shares(untied, alpha=level, power=POWER), isinstance(compared.measure, Measure)
-        if detect is None or has_size:
+    if compared.own.by_signs.all():
+        shares = detectable_shares(untied, alpha=level, power=POWER)
+        if detect is None or _has_size(compared):
             return PairPlans(level, shares, True, nothing)
-        needed = requests_for_preference(detect, untied, compared.num_queries, alpha=level, power=POWER)
+        needed = requests_for_preference(detect, untied, compared.num_compared, alpha=level, power=POWER)
         return PairPlans(level, shares, True, needed)
-    spreads = np.where(compared.deviations > 0, compared.deviations, np.nan)  # equal runs say nothing about spread
+    # Equal runs say nothing about spread, and where the sign test decides no difference of means is detected.
+    spreads = np.where((compared.deviations > 0) & ~compared.own.by_signs, compared.deviations, np.nan)
     least = detectable_effects(compared.num_queries, alpha=level, power=POWER) * spreads
     needed = nothing if detect is None else requests_for_effects(detect / spreads, alpha=level, power=POWER)
     return PairPlans(level, least, False, needed)
+
+
+def _has_size(compared: MeasureComparison) -> bool:
+    return isinstance(compared.measure, Measure) and not compared.measure.is_share
 
 
 def planning_rows(comparison: "Comparison", detect: float | None = None) -> Iterator[dict[str, Any]]:
@@ -76,11 +81,11 @@ def planning_rows(comparison: "Comparison", detect: float | None = None) -> Iter
 
     >>> from lexirecall import compare
     >>> qrels = {f"q{i}": {"a": 1, "b": 1} for i in range(8)}
-    >>> old = {query: ["x", "a", "b"][i % 2 :] for i, query in enumerate(qrels)}
+    >>> old = {query: [*"xyz"[: 1 + i % 3], "a", "b"] for i, query in enumerate(qrels)}
     >>> runs = {"new": dict.fromkeys(qrels, ["a", "b"]), "old": old}
     >>> (row,) = planning_rows(compare(qrels, runs, ["AP"]), detect=0.1)
     >>> round(row["detectable"], 4), row["queries_for_detect"]
-    (0.2575, 41)
+    (0.1293, 12)
     """
     check_detect(detect)
     for compared, plan in zip(comparison.measures, _plans(comparison, detect), strict=True):
@@ -101,12 +106,12 @@ def _shown_by(compared: MeasureComparison, alpha: float) -> dict[str, Any]:
     """Return how many pairs a measure tells apart, and on what share of queries pairs tie."""
     return {
         "measure": str(compared.measure),
-        "test": compared.method,
+        "test": ", ".join(compared.methods),
         "correction": compared.correction,
         "pairs": int((~np.isnan(compared.corrected)).sum()),
         "significant": int(compared.is_significant(alpha).sum()),
         "share": defined(discriminative_power(compared.corrected, alpha)),
-        "tied": defined(float(compared.ties.sum() / max(compared.num_queries.sum(), 1))),
+        "tied": defined(float(compared.ties.sum() / max(compared.num_compared.sum(), 1))),
     }
 
 
@@ -169,12 +174,14 @@ def _footnotes(comparison: "Comparison", plans: list[PairPlans], detect: float |
 
 
 def _left_out(compared: MeasureComparison, plan: PairPlans, detect: float | None) -> Iterator[str]:
-    name, has_size = compared.measure, isinstance(compared.measure, Measure)
-    if unknown := int(np.isnan(plan.detectable).sum()):
+    name, by_signs = compared.measure, int((compared.own.by_signs & ~plan.is_share).sum())
+    if by_signs:
+        yield f"{name}: left out are {counted(by_signs, 'pair')} in which the sign test decides"
+    if unknown := int(np.isnan(plan.detectable).sum()) - by_signs:
         yield f"{name}: left out are {counted(unknown, 'pair')} whose differences do not vary"
     if powerless := int(np.isinf(plan.detectable).sum()):
         yield f"{name}: {counted(powerless, 'pair')} with too few untied queries to detect anything"
-    if detect is not None and plan.is_share and has_size:
+    if detect is not None and plan.is_share and _has_size(compared):
         yield f"{name}: the sign test ignores sizes, so no number of queries follows from {detect:g}"
     if impossible := int(np.isinf(plan.queries).sum()):
         yield f"{name}: left out are {counted(impossible, 'pair')} with too many ties for a preference of {detect:g}"

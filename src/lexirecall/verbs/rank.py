@@ -3,7 +3,7 @@
 Belongs here: the verb and its result. Not here: the methods (statistics.aggregate), layout (tables).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -13,30 +13,35 @@ from lexirecall.aggregation import Resampling
 from lexirecall.errors import DataError, UsageError, counted, listed
 from lexirecall.fields import taken, takes
 from lexirecall.formats import Qrels, Runs
-from lexirecall.judgments import FloatArray
+from lexirecall.judgments import FloatArray, IntArray
 from lexirecall.manifest import READING, Note, Policies
 from lexirecall.measures import Measure
 from lexirecall.names import Evaluable, parse_preference
 from lexirecall.positions import Positions
 from lexirecall.preferences import Pairs, Preference
 from lexirecall.preferences.contrasts import Contrasts
+from lexirecall.preferences.pairs import win_rates
 from lexirecall.statistics.aggregate import METHODS, Order, check_method, most_systems, order_systems
-from lexirecall.statistics.bootstrap import ResampledOrder, bootstrap_order, check_resampled
+from lexirecall.statistics.binomial import sign_pvalues
+from lexirecall.statistics.bootstrap import ResampledOrder, bootstrap_order, check_resampled, significant_ranks
+from lexirecall.statistics.corrections import correct
 from lexirecall.statistics.leximin import LEXIMIN, deciding_query, order_by_leximin, worst_first
 from lexirecall.tables import Table, defined, number, whole
-from lexirecall.verbs.averages import with_interval
-from lexirecall.verbs.bootstrapped import ENDS, check_bootstrap, few_queries, on_order, percent, resamples
+from lexirecall.verbs.averages import end_of, with_interval
+from lexirecall.verbs.bootstrapped import ENDS, check_bootstrap, on_order, resamples
 from lexirecall.verbs.conversion import ColumnValues, Convertible, columns_of
 from lexirecall.verbs.evaluate import Valued, evaluate
 from lexirecall.verbs.given import num_given, positions_of
+from lexirecall.verbs.intervals import Intervals
 from lexirecall.verbs.printing import Printable
 
 _COLUMNS = ("run", "rank", "score")
-_RESAMPLED = (*ENDS, "first", "rank_low", "rank_high")
+_RANKS = ("rank_low", "rank_high", "best_rank", "worst_rank")
+_RESAMPLED = (*ENDS, "first", *_RANKS)
 _ALPHA = 0.05
 
 
-@takes(Resampling, Policies, *READING)
+@takes(Resampling, Policies, *READING, warns=True)
 def rank(
     qrels: Qrels | Positions,
     runs: Runs | None = None,
@@ -77,13 +82,8 @@ def rank(
     pairs = contrasted(positions, row, policies)
     show_progress = options.get("show_progress", False)
     order = order_systems(pairs, method, show_progress=show_progress)
-    resampled = _resampled(pairs, method, resampling, show_progress=show_progress)
-    notes = (
-        *scores.notes,
-        *_not_compared(pairs),
-        *_in_cycles(pairs, order),
-        *few_queries(resampled.num_queries if resampled else 0),
-    )
+    resampled = _resampled(pairs, row, method, resampling, show_progress=show_progress)
+    notes = (*scores.notes, *_not_compared(pairs), *_in_cycles(pairs, order), *_on_certainty(resampled))
     return Ranking(positions.systems, str(row), order, notes, positions.frame_library, resampled)
 
 
@@ -127,12 +127,33 @@ def _on_leximin(values: FloatArray, measure: Measure, num_partial: int) -> Itera
         yield Note("equal worst", text, num_equal + 1)
 
 
+@dataclass(frozen=True, eq=False)
+class RankCertainty:
+    """How certain an order of S runs is."""
+
+    order: ResampledOrder
+    """What becomes of it in resamples of the queries."""
+    win_rates: Intervals | None
+    """The intervals of the scores, which only win rates have."""
+    tested: tuple[IntArray, IntArray]
+    """The best and the worst rank that sign tests of all pairs leave to each run, by Holm, [S]."""
+
+    @property
+    def columns(self) -> tuple[Iterable[Any], ...]:
+        """What rows say of each run, in the order of their columns."""
+        none = [None] * len(self.order.first)
+        made = self.win_rates
+        ends = (none, none) if made is None else (map(end_of, own[:, 0].tolist()) for own in (made.lows, made.highs))
+        ranks = (self.order.first, self.order.rank_lows, self.order.rank_highs, *self.tested)
+        return (*ends, *(own.tolist() for own in ranks))
+
+
 def _resampled(
-    pairs: Contrasts, method: str, resampling: Resampling, *, show_progress: bool | None
-) -> ResampledOrder | None:
+    pairs: Contrasts, row: Preference, method: str, resampling: Resampling, *, show_progress: bool | None
+) -> RankCertainty | None:
     if resampling.bootstrap is None:
         return None
-    return bootstrap_order(
+    order = bootstrap_order(
         pairs,
         method,
         num_resamples=resampling.bootstrap,
@@ -140,6 +161,31 @@ def _resampled(
         alpha=_ALPHA,
         show_progress=show_progress,
     )
+    rates = None
+    if method == "winrate":
+        values = win_rates(pairs.blocks(), pairs.taking_part)[:, :, None]
+        rates = Intervals.of(values, [row], resampling, alpha=_ALPHA, show_progress=show_progress)
+    return RankCertainty(order, rates, _tested_ranks(pairs))
+
+
+def _tested_ranks(pairs: Contrasts) -> tuple[IntArray, IntArray]:
+    wins = pairs.wins
+    a, b = np.triu_indices(len(wins), 1)
+    is_better = np.zeros(wins.shape, bool)
+    is_significant = correct(sign_pvalues(wins[a, b], wins[b, a]), "holm") < _ALPHA
+    is_better[a, b] = is_significant & (wins[a, b] > wins[b, a])
+    is_better[b, a] = is_significant & (wins[b, a] > wins[a, b])
+    return significant_ranks(is_better)
+
+
+def _on_certainty(made: RankCertainty | None) -> Iterator[Note]:
+    if made is None:
+        return
+    if made.win_rates is None:
+        text = f"no interval of the score: only a win rate has one that holds ({METHODS['winrate'].title})"
+        yield Note("no interval of the score", text, 1)
+    else:
+        yield from made.win_rates.notes
 
 
 def _check_number(num_runs: int | None, method: str) -> None:
@@ -222,8 +268,8 @@ class Ranking(Printable, Convertible):
     order: Order
     notes: tuple[Note, ...]
     frame_library: str = ""
-    resampled: ResampledOrder | None = None
-    """What becomes of the order when the queries are resampled, if that is asked for."""
+    resampled: RankCertainty | None = None
+    """How certain the order is, if resamples of the queries are asked for."""
 
     @property
     def method(self) -> str:
@@ -233,18 +279,15 @@ class Ranking(Printable, Convertible):
     def rows(self) -> Iterator[dict[str, Any]]:
         """Give run, rank and score of each run, best first; equal ones in the order given. None if it is undefined.
 
-        If the queries were resampled, also the interval of the score (boot_low, boot_high), the share of the resamples
-        in which the run is first, and the resampling range of its rank (rank_low, rank_high).
+        If the queries were resampled, also the interval of a win rate (low, high), the share of the resamples in which
+        the run is first, the resampling range of its rank (rank_low, rank_high), and the best and the worst rank that
+        sign tests of all pairs leave to it (best_rank, worst_rank).
         """
+        certainty = [] if self.resampled is None else list(zip(*self.resampled.columns, strict=True))
         scores, ranks = [defined(score) for score in self.order.scores.tolist()], self.order.ranks.tolist()
         for s in self.order.best_first:
-            yield {"run": self.runs[s], "rank": ranks[s], "score": scores[s], **self._resampled_fields(s)}
-
-    def _resampled_fields(self, s: int) -> dict[str, Any]:
-        if (made := self.resampled) is None:
-            return {}
-        columns = made.lows, made.highs, made.first, made.rank_lows, made.rank_highs
-        return {name: column[s].item() for name, column in zip(_RESAMPLED, columns, strict=True)}
+            more = dict(zip(_RESAMPLED, certainty[s], strict=True)) if certainty else {}
+            yield {"run": self.runs[s], "rank": ranks[s], "score": scores[s], **more}
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -266,7 +309,8 @@ class Ranking(Printable, Convertible):
         if self.resampled is None:
             return Table(header, tuple(map(self._cells, rows)), best=best)
         cells, footnote = tuple(map(self._resampled_cells, rows)), _on_resamples(self.resampled)
-        return Table((*header, "first", "resampling range"), cells, best=best, footnote=footnote)
+        columns = (*header, "first", "resampling range", "ranks by tests")
+        return Table(columns, cells, best=best, footnote=footnote)
 
     def _pictured(self) -> object:
         return self
@@ -277,14 +321,17 @@ class Ranking(Printable, Convertible):
 
     def _resampled_cells(self, row: dict[str, Any]) -> tuple[str, ...]:
         run, place, score = self._cells(row)
-        low, high = (number(row[end], METHODS[self.method].decimals) for end in ENDS)
-        places = f"{row['rank_low']} to {row['rank_high']}"
-        return run, place, with_interval(score, low, high), number(row["first"], 3), places
+        low, high = (number(np.nan if row[end] is None else row[end], METHODS[self.method].decimals) for end in ENDS)
+        places = (f"{row[low]} to {row[high]}" for low, high in (_RANKS[:2], _RANKS[2:]))
+        return run, place, with_interval(score, low, high), number(row["first"], 3), *places
 
 
-def _on_resamples(made: ResampledOrder) -> str:
+def _on_resamples(made: RankCertainty) -> str:
     """Return what is written below a table of an order that was resampled."""
-    return (
-        f"[low, high]: {percent(made.alpha)} bootstrap interval; {on_order(made.alpha)} "
-        f"{resamples(made.num_resamples, made.seed)}"
+    order = made.order
+    says = (
+        "" if made.win_rates is None else made.win_rates.footnote,
+        f"{on_order(order.alpha)} {resamples(order.num_resamples, order.seed)}",
+        "ranks by tests: 1 + the runs that are significantly better, to all but those that are worse (sign test, Holm)",
     )
+    return "; ".join(filter(None, says))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lexirecall.equality import ComparedByFields
 from lexirecall.errors import UsageError, listed, shown
 from lexirecall.judgments import SMALLEST_GRADE, BoolArray, FloatArray, IntArray
 from lexirecall.manifest import Policies
@@ -43,7 +44,7 @@ def samples_of(runs: Sequence[str]) -> dict[str, IntArray]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class WorstOff:
+class WorstOff(ComparedByFields):
     """What the worst-off users of one policy can expect, by one measure."""
 
     values: FloatArray

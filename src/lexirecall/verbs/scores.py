@@ -19,6 +19,7 @@ from lexirecall.names import Evaluable
 from lexirecall.notebook import CellPart, DisplayedResult
 from lexirecall.positions import Positions
 from lexirecall.tables import Table, number, render
+from lexirecall.text import visible
 from lexirecall.verbs.averages import COLUMNS, Averages, headings, named, numbers, rows_of
 from lexirecall.verbs.conversion import ColumnValues, columns_of, to_arrow, to_library, to_pandas, to_polars
 
@@ -108,9 +109,8 @@ class Scores(DisplayedResult):
     def rows(self, *, per_query: bool = False) -> Iterator[dict[str, Any]]:
         """Give one row for each value: run, query ("all" for the mean), measure, value (None if undefined).
 
-        If the queries were resampled, also boot_low and boot_high, and low and high if a mean is a share of queries;
-        they are None for a single query. With `over` or groups, the rows of queries come first, and say in which group
-        a query is.
+        If intervals are asked for, also low and high, which are None for a single query. With `over` or groups, the
+        rows of queries come first, and say in which group a query is.
         """
         if self.averages.breakdown is not None:
             yield from self._placed_rows() if per_query else ()
@@ -164,16 +164,15 @@ class Scores(DisplayedResult):
         }
 
     def intervals(self) -> dict[str, dict[str, tuple[float, float]]]:
-        """Return {run: {measure: (low, high)}}, the exact 95 % interval of each mean that is a share of queries.
+        """Return {run: {measure: (low, high)}}, the 95 % interval of each mean that has one; an open end is infinite.
 
-        These are the means of measures that are 1 or 0 for every query: All, Reached and Success. Of other measures,
-        `bootstrap` gives intervals.
+        Those of means that are shares of queries (All, Reached and Success) are there always, others with `interval`.
 
         >>> from lexirecall import evaluate
         >>> evaluate({"q": {"a": 1}}, {"bm25": {"q": ["a"]}}, ["RR", "All@1"]).intervals()
         {'bm25': {'All@1': (0.025, 1.0)}}
         """
-        pairs = {run: zip(*self.averages.share_intervals(s), strict=True) for s, run in enumerate(self.runs)}
+        pairs = {run: zip(*self.averages.ends(s), strict=True) for s, run in enumerate(self.runs)}
         return {
             run: {
                 str(row): (float(low), float(high))
@@ -199,9 +198,9 @@ class Scores(DisplayedResult):
     def to_pandas(self, *, per_query: bool = False) -> Any:
         """Return a pandas data frame of means: run, measure, value; or of each query: run, query, measure, value.
 
-        With `per_query` there is a row for each query and none for the mean. Means of resampled queries also have the
-        columns boot_low and boot_high, numbers other than the mean the column over, and groups the columns group and
-        queries, the number of them. The ids of queries have the type that
+        With `per_query` there is a row for each query and none for the mean. Means with intervals also have the columns
+        low and high, numbers other than the mean the column over, and groups the columns group and queries, the number
+        of them. The ids of queries have the type that
         they have in the judgments, so that a table of queries or users can be merged; undefined is NaN.
 
         >>> from lexirecall import evaluate
@@ -264,7 +263,10 @@ class Scores(DisplayedResult):
     def render(self, form: str = "table", *, per_query: bool = False, bold: bool = False, raw: bool = False) -> str:
         """Return the result in one of the formats of the command line."""
         if form == "trec":
-            return self.to_trec(per_query=per_query)
+            averages = replace(self.averages, runs=tuple(map(visible, self.runs)))
+            # on a terminal a line end within an id would begin a line that nobody computed
+            shown = replace(self, queries=tuple(map(visible, self.queries)), averages=averages) if bold else self
+            return shown.to_trec(per_query=per_query)
         table, rows = self.table(per_query=per_query), self.rows(per_query=per_query)
         return render(form, table, rows, self.averages.columns, bold=bold, raw=raw)
 
@@ -272,9 +274,11 @@ class Scores(DisplayedResult):
     def providers(
         self, *, min_queries: int = MIN_QUERIES, show_progress: bool | None = False, **options: Any
     ) -> "Exposures":
-        """Return exposure, merit and ratio of every provider with so many queries or more, the lowest ratio first.
+        """Return exposure, merit and ratio of every provider with so many queries or more, the least p first.
 
-        `bootstrap` is how often to resample the queries, from `seed`, for the 95 % interval of each exposure and ratio.
+        p says whether a provider is placed like the other relevant documents of the same queries, by permutations from
+        `seed`. `bootstrap` is how often to resample the queries, for the 95 % interval of each exposure and ratio of a
+        provider with 50 queries or more.
 
         >>> from lexirecall import evaluate
         >>> judged = {"q1": {"a": 1, "b": 1}, "q2": {"a": 1, "b": 1}}
@@ -288,7 +292,7 @@ class Scores(DisplayedResult):
         made = Exposures.of(self.averages, min_queries=min_queries, frame_library=self.frame_library)
         if self.origin is None:
             return made
-        return made.with_intervals(*self.origin, taken(Resampling, options), show_progress=show_progress)
+        return made.with_evidence(*self.origin, taken(Resampling, options), show_progress=show_progress)
 
     def to_trec(self, *, per_query: bool = False) -> str:
         """Return lines as trec_eval prints them: name, query, value; with its names where it has them."""

@@ -1,25 +1,18 @@
 """Shares: the exact intervals of means that are shares of queries, and what is said about them.
 
-Belongs here: which means are shares, their ends and their columns. Not here: the interval itself (statistics.shares),
-the means (averages, breakdown).
+Belongs here: their ends and the footnote. Not here: the interval itself (statistics.shares), which means are shares
+(averages, intervals).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 import numpy as np
 
-from lexirecall.errors import listed
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
-from lexirecall.names import Evaluable
 from lexirecall.verbs.bootstrapped import percent
 
-SHARE_ENDS = ("low", "high")
-"""The columns of an exact interval."""
-
-
-def has_shares(measures: Sequence[Evaluable]) -> bool:
-    """Tell whether some measure is 1 or 0 for every query."""
-    return any(row.is_share for row in measures)
+SHARE = "of a share of queries, exact (Clopper and Pearson)"
+"""What a footnote calls it."""
 
 
 def share_ends(
@@ -41,16 +34,11 @@ def share_ends(
     return lows, highs
 
 
-def on_shares(measures: Sequence[Evaluable], lows: FloatArray, resampled: str, *, alpha: float = 0.05) -> str:
-    """Say what the brackets of a table mean: those of shares, and of other means if `resampled` says so.
+def footnote_of(phrases: Iterable[str], alpha: float = 0.05) -> str:
+    """Say what the brackets of a table mean, from the phrases of the methods; nothing if there are none.
 
-    >>> from lexirecall.measures import ALL, AP
-    >>> on_shares([AP, ALL @ 5], np.array([np.nan, 0.2]), "")
-    '[low, high]: exact 95 % interval (Clopper and Pearson) of a share of queries'
+    >>> footnote_of([SHARE, SHARE])
+    '[low, high]: 95 % interval of a share of queries, exact (Clopper and Pearson)'
     """
-    shown = (~np.isnan(lows)).reshape(-1, len(measures)).any(axis=0)
-    shares = [str(measures[c]) for c in np.flatnonzero(shown).tolist()]
-    if not shares:
-        return resampled
-    exact = f"exact {percent(alpha)} interval (Clopper and Pearson) of a share of queries"
-    return f"{resampled}; {listed(shares, 9)}: {exact}" if resampled else f"[low, high]: {exact}"
+    distinct = list(dict.fromkeys(phrases))
+    return f"[low, high]: {percent(alpha)} interval {'; '.join(distinct)}" if distinct else ""
