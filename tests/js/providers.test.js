@@ -17,6 +17,12 @@ test("the lowest ratio comes first, equal ones as they come, undefined ones last
   assert.deepEqual(shown({ isDescending: true }), ["Ada", "Dee", "Ben\u0007", "Cy"]);
 });
 
+test("the least p comes first, and equal ones as they come", () => {
+  const tested = { ...own, p_corrected: [0.2, 0.2, 0.01, null] };
+  const rows = providerRows(tested, { ...asked, column: "p_corrected" });
+  assert.deepEqual(rows.map((i) => names[own.provider[i]]), ["Ada", "Dee", "Ben\u0007", "Cy"]);
+});
+
 test("any column can be the order, also the names", () => {
   assert.deepEqual(shown({ column: "exposure" }), ["Cy", "Ada", "Dee", "Ben\u0007"]);
   assert.deepEqual(shown({ column: "provider" }), names);

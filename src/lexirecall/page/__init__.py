@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lexirecall.aggregation import Aggregation
-from lexirecall.errors import LexirecallError, UsageError, counted, warn
+from lexirecall.errors import LexirecallError, UsageError, counted, names_in, warn
 from lexirecall.fields import among, taken, takes
 from lexirecall.formats import Qrels, Runs
 from lexirecall.installing import how_to_install
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 __all__ = ["Limits", "Report", "report"]
 
 
-@takes(Testing, Aggregation, Policies, *READING)
+@takes(Testing, Aggregation, Policies, *READING, warns=True)
 def report(
     qrels: Qrels | Positions,
     runs: Runs | None = None,
@@ -98,7 +98,7 @@ def report(
         positions, asked, testing, policies, baseline=baseline, aggregation=aggregation, groups=groups,
         show_progress=options.get("show_progress", False),
     )  # fmt: skip
-    heading = title or f"{counted(len(positions.systems), 'run')} on {findings.name}"
+    heading = "".join(names_in("title", title)) or f"{counted(len(positions.systems), 'run')} on {findings.name}"
     payload = build_payload(
         findings, title=heading, date=date, limits=limits, texts=loaded, funnel=funnel, unjudged=unjudged
     )
@@ -207,7 +207,7 @@ class Report(Displayed):
 
     def _plots(self, folder: Path) -> dict[Path, bytes]:
         if not has_converter():
-            warn(f"the charts are written only as SVG; for PDF and PNG: {how_to_install('plots')}")
+            warn(f"the charts are written only as SVG; for PDF and PNG: {how_to_install('plots')}", UserWarning)
         named = [drawing_files(chart, name) for name, chart in self.charts().items()]
         _make(folder)
         return {folder / name: data for each in named for name, data in each.items()}

@@ -37,7 +37,7 @@ def breakdown_columns(findings: Findings, cut: Cutter) -> dict[str, Any]:
             "by": by,
             "overs": [str(over) for over in made.overs],
             "min_queries": findings.aggregation.min_queries,
-            "parts": [_columns(part, made, cut) for part in made.parts],
+            "parts": [_columns(part, cut) for part in made.parts],
             "orders": [[order_of(made, o, k) for k in range(len(made.measures))] for o in range(len(made.overs))],
             "withheld": withheld,
             "without": made.num_without,
@@ -45,8 +45,8 @@ def breakdown_columns(findings: Findings, cut: Cutter) -> dict[str, Any]:
     }
 
 
-def _columns(part: Portion, made: Breakdown, cut: Cutter) -> dict[str, Any]:
-    ends = [part.shown_ends(o) for o in range(len(made.overs))]
+def _columns(part: Portion, cut: Cutter) -> dict[str, Any]:
+    ends = [(own.lows, own.highs) for own in part.intervals]
     names = ("low", "high") if np.isfinite(ends).any() else ()
     resampled = {name: [rounded(pair[i], _DIGITS) for pair in ends] for i, name in enumerate(names)}
     group = None if part.group is None else cut(part.group)

@@ -159,12 +159,12 @@ class Findings:
         return self.positions.at_level(self.policies.level)
 
     def exposures(self, most: int) -> Exposures | None:
-        """Return the providers of each system with the lowest ratios, so many at most; None without a map of them."""
+        """Return the providers of each system with the least p, so many at most; None without a map of them."""
         if (averages := self.scores.averages).exposures is None:
             return None
-        lowest = replace(Exposures.of(averages, min_queries=self.aggregation.min_queries), most=most)
+        first = replace(Exposures.of(averages, min_queries=self.aggregation.min_queries), most=most)
         alpha, shown = self.testing.alpha, self.show_progress
-        return lowest.with_intervals(self.positions, self.policies, self.testing, alpha=alpha, show_progress=shown)
+        return first.with_evidence(self.positions, self.policies, self.testing, alpha=alpha, show_progress=shown)
 
     @property
     def counted(self) -> BoolArray:

@@ -173,7 +173,7 @@ def _nothing_differs(findings: Findings, comparison: Comparison, compared: Measu
 
 def _how(compared: MeasureComparison, alpha: float) -> str:
     correction = _CORRECTIONS.get(compared.correction)
-    return ", ".join(filter(None, [compared.method, correction, f"p < {alpha:g}"]))
+    return ", ".join(filter(None, [*compared.methods, correction, f"p < {alpha:g}"]))
 
 
 def _number_of(count: int) -> str:

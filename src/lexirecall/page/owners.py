@@ -1,6 +1,6 @@
 """Owners: what the page says of providers.
 
-Belongs here: exposure, merit and ratio of the providers with the lowest ratios, as columns. Not here: what they are
+Belongs here: exposure, merit, ratio and p of the providers with the least p, as columns. Not here: what they are
 (verbs.exposures), the table (assets).
 """
 
@@ -11,8 +11,7 @@ import numpy as np
 from lexirecall.page.findings import Findings
 from lexirecall.page.limits import Cutter, Limits
 from lexirecall.page.rounding import rounded
-from lexirecall.verbs.bootstrapped import percent, resamples
-from lexirecall.verbs.exposures import Exposures
+from lexirecall.verbs.exposures import Exposures, on_resampled
 
 _ALL_DIGITS = 17
 _FEWEST = 5  # rows of each run
@@ -51,6 +50,8 @@ def _of_run(made: Exposures, s: int, numbers: Any) -> dict[str, Any]:
     audit, chosen = made.audit, made.shown(s)
     num_few = int((audit.num_queries[s] < made.min_queries).sum())
     reals = {"exposure": audit.exposures, "ratio": audit.ratios}
+    if (tested := made.placements) is not None:
+        reals |= {"p_corrected": tested.corrected}
     if (ends := made.resampled) is not None:
         reals |= {"low": ends.lows, "high": ends.highs, "ratio_low": ends.ratio_lows, "ratio_high": ends.ratio_highs}
     return {
@@ -67,4 +68,4 @@ def _note(made: Exposures) -> str:
     """Say what the brackets of the table mean, if it has any."""
     if (ends := made.resampled) is None:
         return ""
-    return f"[low, high]: {percent(ends.alpha)} bootstrap interval {resamples(ends.num_resamples, ends.seed)}"
+    return on_resampled(ends)

@@ -42,8 +42,9 @@ class Square:
 def pair_columns(findings: Findings, num_paired: int) -> dict[str, Any]:
     """Return the pairs of the first systems, a before b: mean difference, interval, p, wins, ties and losses.
 
-    `p` regards all pairs, `p_raw` and the interval this pair alone. HSD adds the difference of responses, which its p
-    is about, with its interval. With a baseline, pairs without it have means and counts, but no interval and no p.
+    `p` and the interval regard all pairs, `p_raw` this pair alone. Without a letter a small p is left out.
+    HSD adds the difference of responses, which its p is about, with its interval. With a baseline, pairs without it
+    have means and counts, but no interval and no p.
     """
     a, b = np.triu_indices(num_paired, 1)
     comparison = findings.comparison
@@ -56,11 +57,13 @@ def _columns(findings: Findings, compared: MeasureComparison, num_paired: int) -
     tested = Square(compared.a, compared.b, findings.places, num_paired)
     every = _every_pair(findings, compared)
     pairs = Square(every.a, every.b, findings.places, num_paired)
+    is_withheld = compared.withheld & (compared.corrected < findings.testing.alpha)
+    decisive = np.where(is_withheld, np.nan, compared.corrected)
     columns = {
         "mean": pairs.column(every.means, -every.means),
-        "low": tested.column(compared.lows, -compared.highs),
-        "high": tested.column(compared.highs, -compared.lows),
-        "p": tested.column(compared.corrected, compared.corrected),
+        "low": tested.column(compared.family.lows, -compared.family.highs),
+        "high": tested.column(compared.family.highs, -compared.family.lows),
+        "p": tested.column(decisive, decisive),
         "p_raw": tested.column(compared.pvalues, compared.pvalues),
         "wins": pairs.column(every.wins, every.losses),
         "ties": pairs.column(every.ties, every.ties),

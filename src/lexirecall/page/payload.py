@@ -179,8 +179,8 @@ def _tail(findings: Findings) -> dict[str, Any]:
 
 
 def _intervals(findings: Findings) -> dict[str, Any]:
-    """Return the bootstrap intervals of the means, if the requests were resampled."""
-    made, places = findings.scores.averages.bootstrapped, findings.places
+    """Return the intervals of the means, if the requests were resampled."""
+    made, places = findings.scores.averages.intervals, findings.places
     if made is None:
         return {}
     low, high = (rounded(ends[places], _ALL_DIGITS) for ends in (made.lows, made.highs))
@@ -209,7 +209,8 @@ def _better_than(findings: Findings) -> list[list[int]] | None:
 
 def _measures(findings: Findings) -> Iterator[dict[str, Any]]:
     compared = findings.comparison.measures if findings.comparison is not None else ()
-    tests = [(each.method, each.correction) for each in compared] or [("", "")] * len(findings.scores.measures)
+    tests = [(", ".join(each.methods), each.correction) for each in compared]
+    tests = tests or [("", "")] * len(findings.scores.measures)
     records = zip(findings.scores.manifest.measures, findings.scores.measures, tests, strict=True)
     for record, row, (test, correction) in records:
         yield {

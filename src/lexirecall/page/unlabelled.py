@@ -40,7 +40,7 @@ def label_columns(made: "Unjudged | None", limits: Limits) -> dict[str, Any]:
     if made is None:
         return {}
     cut = Cutter(limits.length)
-    rows: dict[str, list[dict[str, Any]]] = {"run": [], "bound": [], "pair": [], "order": []}
+    rows: dict[str, list[dict[str, Any]]] = {"run": [], "bound": [], "labels": [], "pair": [], "order": []}
     for row in made.rows("summary"):
         rows[row["kind"]].append(row)
     bounds = {(row["run"], row["measure"]): [_rounded(row[end]) for end in _ENDS] for row in rows["bound"]}

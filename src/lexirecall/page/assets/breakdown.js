@@ -42,8 +42,10 @@ function numberCell(part, o, s, k) {
   const value = part.numbers[o][s][k];
   const ends = part.low && part.high ? [part.low[o][s][k], part.high[o][s][k]] : [];
   const cell = num(number(value, digits));
-  if (ends[0] != null)
-    cell.append(h("span", { class: "interval" }, `[${ends.map((end) => number(end, digits)).join(", ")}]`));
+  if (ends.some((end) => end != null)) {
+    const [low, high] = ends.map((end) => (end == null ? "open" : number(end, digits)));
+    cell.append(h("span", { class: "interval" }, `[${low}, ${high}]`));
+  }
   return writtenAs(cell, exact(value), ...ends.map(exact));
 }
 

@@ -101,8 +101,8 @@ function valueCell(s, k, highest, longest) {
   const ends = D.intervals ? [D.intervals.low[s][k], D.intervals.high[s][k]] : [];
   writtenAs(cell, exact(value), D.marks[s][k], ...ends.map(exact));
   cell.append(h("sup", { title: mark ? label : null, class: className, "--length": longest }, mark));
-  if (ends[0] != null) {
-    const [low, high] = ends.map((end) => number(end, D.measures[k].decimals ?? 4));
+  if (ends.some((end) => end != null)) {
+    const [low, high] = ends.map((end) => (end == null ? "open" : number(end, D.measures[k].decimals ?? 4)));
     cell.append(h("span", { class: "interval" }, `[${low}, ${high}]`));
   }
   return cell;
@@ -134,7 +134,8 @@ function certaintyTable(systems) {
 }
 
 function footnote() {
-  const methods = [...new Set(D.measures.map((measure) => measure.test).filter(Boolean))].join(", ");
+  const tests = D.measures.flatMap((measure) => (measure.test ?? "").split(", ")); // of one measure they may be two
+  const methods = [...new Set(tests.filter(Boolean))].join(", ");
   const corrections = [
     ...new Set(D.measures.map((measure) => measure.correction).filter((each) => each && each !== "none")),
   ].join(", ");

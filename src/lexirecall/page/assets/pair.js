@@ -97,7 +97,7 @@ function measuresOfPair() {
       A(),
       " against ",
       B(),
-      `; + means that the first is better; ${percent(1 - D.alpha, 0)} intervals`,
+      `; + means that the first is better; ${percent(1 - D.alpha, 0)} intervals of all pairs`,
     ),
     head: h(
       "tr",

@@ -9,10 +9,10 @@
 /** @typedef {Record<PairColumn, Column> & { [K in ResponseColumn | "p_raw"]?: Column }} PairColumns */
 
 /**
- * The providers of one system with the lowest ratios; `few` are not shown because they have too few requests, `more`
+ * The providers of one system with the least p; `few` are not shown because they have too few requests, `more`
  * because the page would be too long.
- * @typedef {{ provider: number[], exposure: Column, merit: number[], ratio: Column, queries: number[], low?: Column,
- *   high?: Column, ratio_low?: Column, ratio_high?: Column, few: number, more: number }} Provided
+ * @typedef {{ provider: number[], exposure: Column, merit: number[], ratio: Column, queries: number[],
+ *   p_corrected: Column, low?: Column, high?: Column, ratio_low?: Column, ratio_high?: Column, few: number, more: number }} Provided
  */
 
 /**

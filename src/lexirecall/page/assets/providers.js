@@ -7,7 +7,7 @@ import { D, indices } from "./data.js";
 import { sections } from "./state.js";
 import { systemOptions } from "./links.js";
 
-/** @typedef {"provider" | "exposure" | "merit" | "ratio" | "queries"} ProviderColumn */
+/** @typedef {"provider" | "exposure" | "merit" | "ratio" | "queries" | "p_corrected"} ProviderColumn */
 
 /** @type {[ProviderColumn, string][]} */
 const PROVIDER_COLUMNS = [
@@ -16,10 +16,11 @@ const PROVIDER_COLUMNS = [
   ["exposure", "mean over the queries for which it has a relevant document"],
   ["merit", "how many relevant documents it has"],
   ["queries", "for how many queries it has a relevant document"],
+  ["p_corrected", "how often a placement is as unlike that of the other relevant documents by chance, for all providers of the run"],
 ];
 
 /** @type {{ s: number, wanted: string, column: ProviderColumn, isDescending: boolean }} */
-const wish = { s: 0, wanted: "", column: "ratio", isDescending: false }; // what the reader of the table asks for
+const wish = { s: 0, wanted: "", column: "p_corrected", isDescending: false }; // what the reader of the table asks for
 
 /** @param {HTMLElement} body */
 export function setUpProviders(body) {
@@ -36,7 +37,7 @@ export function setUpProviders(body) {
   body.append(
     h("div", { class: "controls" }, choice.element, h("label", { class: "choice" }, h("span", null, "Providers"), search)),
     note(
-      "Does exposure follow merit? On each query, the exposure of all providers is shared in proportion to how many relevant documents each of them has. The ratio is what a provider gets over that share: 1 is exactly its share, below 1 is less. The lowest ratio comes first.",
+      "Are a provider's documents placed like the other relevant documents of the same queries? p_corrected says how often they would be as unlike by chance, if it did not matter whose a document is; the least comes first. The ratio is what a provider gets over what it would get if the relevant documents of each query had equal exposure. A ratio other than 1 is no evidence by itself.",
     ),
     space,
   );
@@ -128,6 +129,7 @@ export function drawProviders() {
               providerCell(own.exposure[i], [own.low?.[i], own.high?.[i]], highest ? own.exposure[i] / highest : 0),
               num(grouped(own.merit[i])),
               num(grouped(own.queries[i])),
+              num(number(own.p_corrected[i])),
             ),
           first: 20,
           className: "providers",
@@ -145,8 +147,8 @@ function providerNotes({ few, more }) {
   const { total, min_queries, measure, note: brackets } = D.providers;
   return [
     few && `${grouped(few)} of ${counted(total, "provider")} with fewer than ${min_queries} queries: counted, not shown.`,
-    more && `${counted(more, "provider")} with higher ratios: left out of this page (the command line shows them with --show providers).`,
+    more && `${counted(more, "provider")} with a higher p: left out of this page (the command line shows them with --show providers).`,
     `Exposure is that of ${visible(measure)}.`,
-    brackets && `${brackets}. It is that of one provider, not of the lowest of many.`,
+    brackets && `${brackets}. It is that of one provider, not of the lowest of many, and only of those with 50 queries or more.`,
   ].filter(Boolean);
 }

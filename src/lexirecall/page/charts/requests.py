@@ -86,7 +86,7 @@ def request_difference_rows(
     policies = policies or Policies()
     pairs = contrasted(positions, parse_preference(measure), policies)
     first, second = (system_index(positions, name) for name in (a, b))
-    requests = np.flatnonzero(pairs.taking_part[first] & pairs.taking_part[second])
+    requests = np.flatnonzero(pairs.has_size[first] & pairs.has_size[second])
     values = pairs.between(np.array([first]), np.array([second]))[0, requests].astype(float)
     ordered = np.argsort(-values, kind="stable").tolist()
     return [{"request": pairs.requests[requests[i]], "difference": float(values[i])} for i in ordered]

@@ -69,7 +69,7 @@ def _means(averages: Averages, c: int, order: Sequence[int]) -> Drawing:
 
 
 def difference_intervals(comparison: Comparison, measure: str | None = None) -> Drawing:
-    """Draw by how much each run differs from the baseline, or from the best run, with the interval of the comparison.
+    """Draw by how much each run differs from the baseline, or from the best run, with the interval of all pairs.
 
     Left of the line is worse; filled points differ significantly. Without `measure`, the first one is drawn. Of several
     baselines, the one that was named first is meant.
@@ -112,7 +112,7 @@ def difference_rows(comparison: Comparison, compared: MeasureComparison, referen
     """Give one row for each other system: its difference from the reference, with the ends of its interval."""
     differences, significant = _square(comparison, compared)
     lows, highs = (np.full_like(differences, np.nan) for _ in range(2))
-    shown = compared.family.layout or compared
+    shown = compared.family.layout or compared.family
     lows[compared.a, compared.b], lows[compared.b, compared.a] = shown.lows, -shown.highs
     highs[compared.a, compared.b], highs[compared.b, compared.a] = shown.highs, -shown.lows
     return [
