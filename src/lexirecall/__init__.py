@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lexirecall.errors import LexirecallError
+    from lexirecall.errors import LexirecallError, LexirecallWarning
     from lexirecall.formats import load_judgments, load_positions, project
     from lexirecall.formats.embeddings import project_embeddings
     from lexirecall.formats.scores import project_scores
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 _HOME = {
     "Judgments": "judgments",
     "LexirecallError": "errors",
+    "LexirecallWarning": "errors",
     "Measure": "measures",
     "Positions": "positions",
     "Preference": "preferences",
@@ -61,9 +62,10 @@ _HOME = {
 }
 
 __all__ = [
-    "Judgments", "LexirecallError", "Measure", "Positions", "Preference", "certify", "compare", "evaluate", "explain",
-    "funnel", "fuse", "gate", "load_judgments", "load_positions", "parse_measure", "parse_preference", "project",
-    "project_embeddings", "project_scores", "rank", "register", "report", "simulate_collection", "study", "unjudged",
+    "Judgments", "LexirecallError", "LexirecallWarning", "Measure", "Positions", "Preference", "certify", "compare",
+    "evaluate", "explain", "funnel", "fuse", "gate", "load_judgments", "load_positions", "parse_measure",
+    "parse_preference", "project", "project_embeddings", "project_scores", "rank", "register", "report",
+    "simulate_collection", "study", "unjudged",
 ]  # fmt: skip
 
 

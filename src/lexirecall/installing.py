@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 EXTRAS = {
     "plots": ("altair>=5.5", "vl-convert-python>=1.7"),
     "fast": ("isal>=1.7",),
-    "frames": ("polars>=1.0", "pyarrow>=15"),
+    "frames": ("polars>=1.20", "pyarrow>=15"),
     "irds": ("ir-datasets>=0.5.6",),
-    "duckdb": ("duckdb>=1.5", "polars>=1.0"),
+    "duckdb": ("duckdb>=1.5", "polars>=1.20", "pyarrow>=15"),
     "arrays": ("array-api-compat>=1.11",),
     "spark": ("pyspark>=4.0", "pandas>=2.1", "pyarrow>=15"),
     "torch": ("torch>=2.4",),

@@ -11,6 +11,7 @@ or dark theme; there is no script and no style sheet, and nothing has an id that
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Union
 
+from lexirecall.equality import ComparedByFields
 from lexirecall.text import visible
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def facts(kind: str, name: str, said: Mapping[str, str]) -> "Table":
     return Table((kind, name), tuple((fact, text) for fact, text in said.items() if text), numbers_from=2)
 
 
-class Displayed:
+class Displayed(ComparedByFields):
     """What shows itself in a notebook: by its parts, and by what charts are drawn from, if there are any."""
 
     __slots__ = ()

@@ -5,7 +5,7 @@ query (verbs). The assertions raise AssertionError and hide their own frames fro
 pytest.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -20,12 +20,12 @@ from lexirecall.gates.result import GateResult
 from lexirecall.manifest import READING, Policies
 from lexirecall.measures import Measure
 from lexirecall.names import Evaluable, parse_names, parse_preference
+from lexirecall.notices import warn_of
 from lexirecall.positions import Positions
 from lexirecall.tables import number
 from lexirecall.text import visible
 from lexirecall.verbs.explain import check_single_order, explain
 from lexirecall.verbs.explanation import QueryExplanation
-from lexirecall.verbs.notes import warn_of_mismatches
 from lexirecall.verbs.rank import compared_pairs
 
 __all__ = ["assert_all_found", "assert_no_worse", "assert_nothing_lost"]
@@ -46,11 +46,12 @@ def assert_no_worse(
     """Fail if the new run is significantly worse than the baseline; pass if it is better, or cannot be told apart.
 
     The test is one-sided. Preferences without a size, such as LexiRecall, are tested by the sign test: P(X <= wins),
-    where X is binomial with wins + losses trials and chance 1/2; ties are left out. Measures, and preferences with a
-    size, are tested by the paired t test: is the mean difference below 0? The gate fails if p < alpha. So a run that is
-    no worse fails by chance in at most that share of cases. If the baseline is ahead, p is half of the two-sided p of
-    `lexirecall.compare`. Runs are files, dicts or frames; the other arguments are those of `lexirecall.evaluate`. If
-    there are too few queries for any outcome to be significant, a warning says so.
+    where X is binomial with wins + losses trials and chance 1/2; ties are left out. So are shares of queries, such as
+    All@20, and the number of documents found. Other measures, and preferences with a size, are tested in the mean: p is
+    the larger of those of the paired t test and of Hall's, or that of the sign test if a few queries make the mean. The
+    gate fails if p < alpha. So a run that is no worse fails by chance in about that share of cases at most. Runs are
+    files, dicts or frames; the other arguments are those of `lexirecall.evaluate`. If there are too few queries for any
+    outcome to be significant, a warning says so.
 
     >>> qrels = {f"q{i}": {"a": 1, "b": 1} for i in range(6)}
     >>> baseline, new = dict.fromkeys(qrels, ["a", "b"]), dict.fromkeys(qrels, ["a", "x"])
@@ -65,9 +66,11 @@ def assert_no_worse(
     ...
     """
     __tracebackhide__ = True
-    row, policies = _single(preference), taken(Policies, options)
+    asked, row, policies = {*options}, _single(preference), taken(Policies, options)
     positions = _read(qrels, {"new": new, "baseline": baseline}, options, needs_judged=row.needs_judged)
-    decision = gate(positions, "new", "baseline", [row], alpha=alpha, **asdict(policies)).decisions[0]
+    result = gate(positions, "new", "baseline", [row], alpha=alpha, **asdict(policies))
+    warn_of(result.notes, asked)
+    decision = result.decisions[0]
     _warn_if_nothing_can_fail(decision)
     if decision.fails:
         raise AssertionError(_worse(positions, decision, policies))
@@ -95,7 +98,7 @@ def assert_nothing_lost(
     """
     __tracebackhide__ = True
     required = Statement("lost", depth)
-    result = _held_to(required, _read(qrels, {"new": new, "baseline": baseline}, options), level)
+    result = _held_to(required, _read(qrels, {"new": new, "baseline": baseline}, options), level, options)
     if not result.passed:
         offences = result.checks[0].offences
         total = counted(sum(len(each.documents) for each in offences), "relevant document")
@@ -123,7 +126,7 @@ def assert_all_found(
     """
     __tracebackhide__ = True
     required = Statement("found", depth)
-    result = _held_to(required, _read(qrels, {"new": run}, options), level)
+    result = _held_to(required, _read(qrels, {"new": run}, options), level, options)
     if not result.passed:
         offences = result.checks[0].offences
         missing = sum(len(each.documents) for each in offences)
@@ -133,17 +136,17 @@ def assert_all_found(
         raise AssertionError("\n".join([f"{missing} of {of_all} are not {where}, {on}", *_listed_documents(offences)]))
 
 
-def _held_to(required: Statement, positions: Positions, level: float) -> GateResult:
+def _held_to(required: Statement, positions: Positions, level: float, asked: Container[str]) -> GateResult:
     baseline = "baseline" if "baseline" in positions.systems else None
-    return gate(positions, "new", baseline, require=[str(required)], level=level)
+    result = gate(positions, "new", baseline, require=[str(required)], level=level)
+    warn_of(result.notes, asked)
+    return result
 
 
 def _read(qrels: Qrels, runs: Runs, options: dict[str, Any], *, needs_judged: bool = False) -> Positions:
-    """Read what is to be compared, and warn of mismatches: a gate has no place for notes."""
+    """Read what is to be compared."""
     check_single_order(options)
-    positions = project(qrels, runs, needs_judged=needs_judged, **options)
-    warn_of_mismatches(positions)
-    return positions
+    return project(qrels, runs, needs_judged=needs_judged, **options)
 
 
 def _single(preference: str | Evaluable) -> Evaluable:
@@ -170,7 +173,7 @@ def _worse(positions: Positions, decision: Decision, policies: Policies) -> str:
     first = f"the new run is worse than the baseline by {compared.measure}: {p}"
     queries = counted(compared.num_queries, "query")
     balance = f"{queries}: {compared.wins:,} better, {compared.ties:,} tied, {losses:,} worse"
-    if isinstance(compared.measure, Measure):
+    if isinstance(compared.measure, Measure) and not compared.says_signs:
         balance += f"; mean difference {compared.difference:+.4f}"
     more = [f"and worse on {counted(losses - _SHOWN, 'more query')}"] if losses > _SHOWN else []
     return "\n".join([first, balance, "", *_worse_requests(positions, compared.measure, policies), *more])

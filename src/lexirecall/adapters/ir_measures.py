@@ -42,7 +42,7 @@ from lexirecall.manifest import Conventions, Policies
 from lexirecall.measures import MEASURES, Measure
 from lexirecall.names import Evaluable, parse_preference
 from lexirecall.positions import Positions
-from lexirecall.verbs.evaluate import values_of
+from lexirecall.verbs.evaluate import Valued
 
 try:
     import ir_measures
@@ -181,7 +181,7 @@ class IrMeasuresEvaluator(ir_measures.Evaluator):
 
 def _computed(rows: list[Measure], measures: list[ir_measures.Measure], positions: Positions) -> FloatArray:
     """Return the values of measures, [Q, M]; queries without relevant documents count as trec_eval counts them."""
-    values: FloatArray = values_of(positions, rows, Policies(no_relevant="zero"))[0][0]
+    values: FloatArray = Valued.of(positions, rows, Policies(no_relevant="zero")).values[0]
     for c, measure in enumerate(measures):
         is_undefined = np.isnan(values[:, c])
         if not hasattr(measure, "row"):
@@ -203,7 +203,8 @@ def _preferences(measure: Any, run: Content, judgments: Judgments, rules: Conven
     ]
     positions = Positions.stack(judgments, systems, rules)
     pairs = preference.pairs(positions.at_level(preference.level(1)), with_empty=True)
-    return np.where(pairs.taking_part.all(axis=0), pairs.values[0, 1].astype(float), np.nan)
+    has_size = pairs.taking_part if pairs.has_size is None else pairs.has_size
+    return np.where(has_size.all(axis=0), pairs.values[0, 1].astype(float), np.nan)
 
 
 def _is_against(measure: ir_measures.Measure) -> bool:

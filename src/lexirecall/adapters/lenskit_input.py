@@ -13,7 +13,7 @@ import numpy as np
 from lexirecall.errors import DataError, UsageError, counted, listed, plain, shown
 from lexirecall.formats.idtypes import TEXT, type_of_keys
 from lexirecall.formats.lists import project_rankings
-from lexirecall.formats.memory import judgments_from_mapping
+from lexirecall.formats.memory import id_in, judgments_from_mapping
 from lexirecall.formats.rankedlist import DuplicateItem, RankedList
 from lexirecall.judgments import Judgments
 from lexirecall.manifest import Conventions
@@ -129,7 +129,7 @@ def project_list(output: ItemList, test: ItemList, level: float, field: str | No
 
 def _ranking(output: ItemList) -> RankedList:
     """Return one list as our reader of rankings takes it."""
-    ids = [to_bytes(item) for item in output.ids().tolist()] if len(output) else []
+    ids = [id_in(item, "the output", _ONE) for item in output.ids().tolist()] if len(output) else []
     scores = _scores(output, _ONE, "the output").tolist() if ids else []
     if output.ordered or not ids:
         return RankedList(to_bytes(_ONE), ids, None)

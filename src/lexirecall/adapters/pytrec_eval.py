@@ -8,7 +8,7 @@ results. Not here: the measures (trec_columns), which are those of trec_eval 9. 
 {'q1': {'map': 0.5, 'ndcg_cut_10': 0.6309297535714575}}
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from numbers import Real
 from typing import Any, TypeVar
@@ -21,6 +21,7 @@ from lexirecall.formats import project
 from lexirecall.formats.dicts import load_mapping
 from lexirecall.formats.memory import QRELS_SHAPE, RUN_SHAPE, id_in
 from lexirecall.manifest import Conventions
+from lexirecall.text import number_of, whole_number_of
 
 __all__ = [
     "RelevanceEvaluator",
@@ -183,7 +184,7 @@ def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
     """
     run: dict[str, dict[str, float]] = {}
     for number, fields in _lines(f_run, 6, "run", "query Q0 document rank score tag"):
-        _add(run, number, "run", fields[0], fields[2], _parsed(float, fields[4], number, "run"))
+        _add(run, number, "run", fields[0], fields[2], _parsed(number_of, fields[4], number, "run"))
     return run
 
 
@@ -195,7 +196,7 @@ def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
     """
     qrel: dict[str, dict[str, int]] = {}
     for number, fields in _lines(f_qrel, 4, "qrel", "query 0 document grade"):
-        _add(qrel, number, "qrel", fields[0], fields[2], _parsed(int, fields[3], number, "qrel"))
+        _add(qrel, number, "qrel", fields[0], fields[2], _parsed(whole_number_of, fields[3], number, "qrel"))
     return qrel
 
 
@@ -209,12 +210,12 @@ def _lines(lines: Iterable[str], num_fields: int, what: str, shape: str) -> Iter
             yield number, fields
 
 
-def _parsed(kind: type[IntOrFloat], text: str, number: int, what: str) -> IntOrFloat:
+def _parsed(read: Callable[[str], IntOrFloat], text: str, number: int, what: str) -> IntOrFloat:
     try:
-        return kind(text)
+        return read(text)
     except ValueError:
-        problem = "the score is not a number" if kind is float else "the grade is not a whole number"
-        remedy = "lexirecall.evaluate reads files with fractional grades" if kind is int else ""
+        problem = "the score is not a number" if what == "run" else "the grade is not a whole number"
+        remedy = "lexirecall.evaluate reads files with fractional grades" if what == "qrel" else ""
         raise LineError(what, number, f"{problem}: {shown(text)}", remedy=remedy) from None
 
 

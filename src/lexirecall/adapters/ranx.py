@@ -22,12 +22,12 @@ import numpy as np
 
 from lexirecall.adapters.ranx_input import are_arrays, from_arrays
 from lexirecall.adapters.ranx_metrics import read_metric
-from lexirecall.errors import DataError, UsageError, choice, listed
+from lexirecall.errors import DataError, UsageError, choice, counted, listed
 from lexirecall.fields import choices_of, takes
 from lexirecall.formats import load_judgments
 from lexirecall.formats.memory import RUN_SHAPE, rankings_from_mapping
 from lexirecall.formats.naming import check_names
-from lexirecall.manifest import READING, Policies
+from lexirecall.manifest import READING, Note, Policies
 from lexirecall.measures import Measure
 from lexirecall.names import Evaluable
 from lexirecall.text import to_text
@@ -39,10 +39,12 @@ from lexirecall.verbs.testing import Testing
 
 __all__ = ["RanxReport", "compare", "evaluate", "from_ranx", "to_ranx_qrels", "to_ranx_run"]
 
-TESTS = {"student": "auto", "fisher": "randomization", "tukey": "hsd"}
-"""ranx's tests, and their names here; `auto` is the paired t test for all that has a size."""
+TESTS = {"student": "t", "fisher": "randomization", "tukey": "hsd"}
+"""ranx's tests, and their names here."""
 _OURS = choices_of(Testing, "test")
 _AS_RANX = {"no_relevant": "zero"}
+_ONLY_IN = {"unanswered": "judgments", "without judgments": "runs"}
+"""Notes on queries that are not in both."""
 _LABELS = {
     "student": "paired Student's t-test",
     "fisher": "Fisher's randomization test",
@@ -136,6 +138,8 @@ def evaluate(
     if not make_comparable:
         _check_comparable(judged, ranked)
     scores = evaluate_runs(judged, {"run": ranked}, rows, **{**_AS_RANX, **options})
+    if not make_comparable:
+        _check_counts(scores.notes)
     columns = {name: scores.values[0, :, scores.measures.index(row)] for name, row in zip(names, rows, strict=True)}
     if save_results_in_run:
         for name, column in columns.items():
@@ -162,8 +166,8 @@ def compare(
 ) -> "RanxReport":
     """Compare runs as ranx's function of this name does; metrics may also be preferences such as LexiRecall.
 
-    `stat_test` is student (the paired t test; the sign test for preferences without a size), fisher (sign-flip
-    randomization), tukey (HSD with the effect of queries removed), or a test of `lexirecall.compare`. `correction`
+    `stat_test` is student (the paired t test), fisher (sign-flip randomization), tukey (HSD with the effect of queries
+    removed), or a test of `lexirecall.compare`, such as auto, which counts wins where that suits better. `correction`
     corrects for many pairs: none (which is what ranx does), holm, bonferroni or bh. Runs go by their `name`, or else
     run_1, run_2, …
 
@@ -174,7 +178,7 @@ def compare(
     a new  1.0000 b                 1.0000 b
     b old  0.2500                   0.0000
     <BLANKLINE>
-    raised letters: runs that are significantly worse (paired t, sign test; alpha 0.01)
+    raised letters: runs that are significantly worse (paired t; alpha 0.01, each measure by itself)
     """
     names = _names(metrics)
     rows = [read_metric(name) for name in names]
@@ -194,6 +198,8 @@ def compare(
         num_resamples=n_permutations,
         **{**_AS_RANX, **options},
     )
+    if not make_comparable:
+        _check_counts(comparison.notes)
     return RanxReport(comparison, dict(zip(names, rows, strict=True)), stat_test, max_p)
 
 
@@ -286,10 +292,22 @@ def _named(runs: Iterable[Any] | Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check_comparable(qrels: Any, run: Any) -> None:
+    """Raise with the names of queries that only one has, if both are in memory; `_check_counts` looks at the others."""
     if isinstance(qrels, Mapping) and isinstance(run, Mapping) and qrels.keys() != run.keys():
         different = sorted(map(str, qrels.keys() ^ run.keys()))
-        problem = f"judgments and run do not have the same queries: only one of them has {listed(different)}"
-        raise DataError(problem, remedy="make_comparable=True counts a missing query as if nothing was retrieved")
+        raise _not_comparable(f"only one of them has {listed(different)}")
+
+
+def _check_counts(notes: Iterable[Note]) -> None:
+    counts = {note.kind: counted(note.count, "query") for note in notes}
+    only = [f"{counts[kind]} only in the {where}" for kind, where in _ONLY_IN.items() if kind in counts]
+    if only:
+        raise _not_comparable(" and ".join(only))
+
+
+def _not_comparable(why: str) -> DataError:
+    problem = f"judgments and run do not have the same queries: {why}"
+    return DataError(problem, remedy="make_comparable=True counts a missing query as if nothing was retrieved")
 
 
 def _result(column: Any, return_mean: bool, return_std: bool) -> Any:

@@ -18,6 +18,7 @@ import click
 
 from lexirecall.cli.help import HELP_NAMES, DocumentedGroup
 from lexirecall.errors import LexirecallError, nearest
+from lexirecall.output import guard_terminals
 from lexirecall.text import visible
 
 TRACEBACK = "LEXIRECALL_TRACEBACK"
@@ -103,13 +104,9 @@ def run() -> None:
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     threading.excepthook = _report_thread
-    # Imports make many objects and no garbage: to look through them, at the end too, costs a small command a tenth of
-    # its time
+    # Imports make many objects and no garbage: to look through them all the while costs a small command its time
     gc.set_threshold(_BETWEEN_COLLECTIONS)
-    try:
-        main()
-    finally:
-        gc.freeze()
+    main()
 
 
 def main() -> None:
@@ -144,6 +141,7 @@ def _open_streams() -> None:
         if getattr(sys, name) is None:
             flags = os.O_WRONLY if name == "stderr" else os.O_RDONLY
             setattr(sys, name, os.fdopen(os.open(os.devnull, flags), mode, encoding="utf-8"))
+    guard_terminals()
 
 
 def _leave(message: str, code: int) -> NoReturn:

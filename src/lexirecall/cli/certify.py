@@ -95,7 +95,7 @@ def command(
     show_notes(made.notes)
     result = made.to_csv(raw=raw) if draw else made.render(form, bold=is_bold(output), raw=raw)
     show_apostrophes([result], "csv" if draw else form, raw=raw)
-    write(result, output)
+    write(result, output, "csv" if draw else form)
 
 
 def _made(

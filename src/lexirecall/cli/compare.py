@@ -8,9 +8,7 @@ import click
 from lexirecall.aggregation import Aggregation
 from lexirecall.cli.help import Documented
 from lexirecall.cli.options import (
-    check_engine,
     check_files,
-    engine_options,
     is_bold,
     laid_out,
     layout_options,
@@ -37,11 +35,10 @@ _TESTING = ("baseline", *names_of(Testing, Aggregation))
 
 
 @click.command("compare", cls=Documented)
-@partial(reading_options, without=("engine",))
+@reading_options
 @measures_option
 @testing_options
 @record_options(Aggregation)
-@engine_options
 @click.option(
     "--show", "view", type=click.Choice(VIEWS), default=VIEWS[0], show_default=True,
     help="What to show: the runs with marks of significance (runs), every pair (pairs), a matrix for each measure "
@@ -66,8 +63,6 @@ def command(
     view: str,
     detect: float | None,
     safe: bool,
-    engine: str | None,
-    master: str | None,
     sort: str | None,
     digits: int | None,
     form: str,
@@ -83,8 +78,8 @@ def command(
     implementation.
 
     With --over, runs are compared in other numbers than the mean: each run's own median, or the mean of its own worst
-    queries, with an interval from resamples of the queries. With --by, they are compared in each group of queries as
-    well, and a test says whether the mean difference varies by group.
+    queries, which has an interval and a test. With --by, they are compared in each group of queries as well, and a test
+    says whether the mean difference varies by group.
 
     \b
     Examples:
@@ -101,15 +96,14 @@ def command(
     """
     check_files([qrels, *runs, *named_files(options)], ("-o", output))
     resampled = options["bootstrap"] is not None
-    check_engine(engine, master, "sums and counts", ("-f pref_eval", form == "pref_eval"), ("--bootstrap", resampled))
     _check_detect(detect, view)
     is_asked = Aggregation(over=options["over"], by=options["by"]).is_asked
     if is_asked:
-        _check_parts(engine, view)
+        _check_parts(view)
     elif resampled:
         _check_shown(view, form)
     if safe:
-        _check_safe(engine, view, form, is_asked=is_asked)
+        _check_safe(view, form, is_asked=is_asked)
     from lexirecall.output import write
 
     with shown_warnings():
@@ -118,16 +112,16 @@ def command(
             from lexirecall.adapters.pref_eval import prefer
 
             reading = {name: value for name, value in options.items() if name not in _TESTING}
-            preferences = prefer(qrels, list(runs), measures or None, engine=engine, show_progress=None, **reading)
+            preferences = prefer(qrels, list(runs), measures or None, show_progress=None, **reading)
             notes, result = preferences.notes, str(preferences)
         else:
-            comparison = _compared(engine, master, safe=safe)(qrels, list(runs), measures or None, **options)
+            comparison = _compared(safe=safe)(qrels, list(runs), measures or None, **options)
             comparison = laid_out(comparison, sort, digits)
             result = comparison.render(form, view=view, detect=detect, bold=is_bold(output), raw=raw)
             notes = comparison.notes
     show_notes(notes)
     show_apostrophes([result], form, raw=raw)
-    write(result, output)
+    write(result, output, form)
 
 
 def _check_detect(detect: float | None, view: str) -> None:
@@ -140,23 +134,17 @@ def _check_detect(detect: float | None, view: str) -> None:
         check_detect(detect)
 
 
-def _compared(engine: str | None, master: str | None, *, safe: bool) -> "Callable[..., Comparison]":
-    """Return what compares, here or on a cluster, and perhaps with whole lists."""
+def _compared(*, safe: bool) -> "Callable[..., Comparison]":
+    """Return what compares, perhaps with whole lists."""
     if safe:
         from lexirecall.labels.wholeruns import compare_with_safe  # not on top: few comparisons need it
 
         return lambda *given, **options: compare_with_safe(
             *given, show_progress=None, **{name: options[name] for name in options if name not in names_of(Aggregation)}
         )
-    if engine == "spark":
-        from lexirecall.engines.spark_files import compare_files
-
-        return lambda *given, **options: compare_files(
-            *given, master=master, **{name: options[name] for name in options if name not in names_of(Aggregation)}
-        )
     from lexirecall.verbs.compare import compare
 
-    return partial(compare, engine=engine, show_progress=None)
+    return partial(compare, show_progress=None)
 
 
 def _check_nothing_is_tested(context: click.Context) -> None:
@@ -170,13 +158,8 @@ def _check_nothing_is_tested(context: click.Context) -> None:
             )
 
 
-def _check_parts(engine: str | None, view: str) -> None:
+def _check_parts(view: str) -> None:
     """Raise if differences in other numbers than the mean, or in groups, are asked of what does not have them."""
-    if engine == "spark":
-        raise UsageError(
-            "--over and --by do not work with compare --engine spark, which returns only sums and counts",
-            remedy="read the tables with --engine duckdb; in Python, project the runs and compare the positions",
-        )
     if view in ("matrix", "power"):
         raise UsageError(
             f"--show {view} is about mean differences of all queries, and --over and --by are not",
@@ -184,17 +167,12 @@ def _check_parts(engine: str | None, view: str) -> None:
         )
 
 
-def _check_safe(engine: str | None, view: str, form: str, *, is_asked: bool) -> None:
+def _check_safe(view: str, form: str, *, is_asked: bool) -> None:
     """Raise if decisions are asked of what has none, or has no place for them."""
     if is_asked:
         raise UsageError(
             "--safe is about queries one by one, and --over and --by compare other numbers",
             remedy="leave --safe out, or leave --over and --by out",
-        )
-    if engine is not None:
-        raise UsageError(
-            f"--safe needs whole lists, and --engine {engine} reads the positions of judged documents",
-            remedy="leave the engine out",
         )
     if form != "pref_eval" and (view == "power" or (view != "pairs" and form in FOR_PEOPLE)):
         raise UsageError(

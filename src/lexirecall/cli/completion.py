@@ -51,7 +51,7 @@ SHELLS = {
 
 
 @click.command("completion", cls=Documented)
-@click.argument("shell", type=click.Choice(tuple(SHELLS)), required=False)
+@click.argument("shell", type=click.Choice(tuple(SHELLS)), required=False, metavar=f"[{'|'.join(SHELLS)}]")
 @click.option("--install", is_flag=True, help="Write the script to where the shell looks for it.")
 def command(shell: str | None, install: bool) -> None:
     """Complete commands, options, measures and files with the Tab key, in bash, zsh or fish.

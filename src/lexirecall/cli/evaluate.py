@@ -2,17 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import asdict
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from lexirecall.aggregation import Aggregation, Resampling
+from lexirecall.aggregation import Aggregation, Certainty, Resampling
 from lexirecall.cli.help import Documented
 from lexirecall.cli.options import (
-    check_engine,
     check_files,
-    engine_options,
     is_bold,
     laid_out,
     layout_options,
@@ -26,7 +23,7 @@ from lexirecall.cli.options import (
     shown_warnings,
 )
 from lexirecall.errors import UsageError
-from lexirecall.fields import among, names_of, taken
+from lexirecall.fields import among, taken
 from lexirecall.manifest import Note
 
 if TYPE_CHECKING:
@@ -41,19 +38,18 @@ _ROWS_OF = {"providers": "run and provider", "discovery": "relevant document", "
 
 
 @click.command("eval", cls=Documented)
-@partial(reading_options, without=("engine",))
+@reading_options
 @measures_option
-@record_options(Aggregation, Resampling)
+@record_options(Aggregation, Certainty)
 @click.option("-q", "--per-query", is_flag=True, help="Also print the value for each query.")
 @click.option(
     "--show", "view", type=click.Choice(VIEWS), default=VIEWS[0], show_default=True,
     help="What to show: the measures of each run (runs); or exposure, merit and ratio of every provider in each run, "
-    "the lowest ratio first (providers), a ratio below 1 being less than the provider's share; or the position of "
-    "every relevant document in each run, the one found last first (discovery); or what users can expect of rankers "
-    "that draw lots, from runs that are samples, named POLICY#1, POLICY#2 … (policies).",
+    "and whether its documents are placed like the other relevant documents of the same queries (providers); or the "
+    "position of every relevant document in each run, the one found last first (discovery); or what users can expect "
+    "of rankers that draw lots, from runs that are samples, named POLICY#1, POLICY#2 … (policies).",
 )  # fmt: skip
 @click.option("--manifest", metavar="FILE", help="Write the conventions used, and what was left out, to FILE as JSON.")
-@engine_options
 @layout_options("given")
 @output_options("trec")
 def command(
@@ -63,8 +59,6 @@ def command(
     per_query: bool,
     view: str,
     manifest: str | None,
-    engine: str | None,
-    master: str | None,
     sort: str | None,
     digits: int | None,
     form: str,
@@ -84,6 +78,7 @@ def command(
       lexirecall eval qrels.txt bm25.run dense.run.gz
       lexirecall eval qrels.txt bm25.run -m AP,nDCG@10 -q -f jsonl
       lexirecall eval qrels.txt runs/*.run --sort AP --digits 3 -f latex
+      lexirecall eval qrels.txt bm25.run dense.run -m AP --interval
       lexirecall eval qrels.txt bm25.run dense.run -m AP --bootstrap 10000 --seed 1
       lexirecall eval qrels.txt bm25.run dense.run -m R@100 --over mean --over tail:0.1 --by types.tsv
       lexirecall eval qrels.txt runs/*.run -m LastRel -m Depth@0.95 --corpus-size 528155
@@ -100,42 +95,35 @@ def command(
     inputs = [qrels, *runs, *named_files(options)]
     check_files(inputs, ("-o", output), *([("--manifest", manifest)] if manifest is not None else []))
     resampled, is_trec = ("--bootstrap", options["bootstrap"] is not None), ("-f trec", form == "trec")
-    check_engine(engine, master, "means", ("-q", per_query), is_trec, resampled)
+    with_interval = ("--interval", options["interval"])
     if form == "trec":
         _check_trec(options)
     if view != VIEWS[0]:
-        _check_view(view, options, ("-q", per_query and view != "policies"), is_trec)
+        _check_view(view, options, ("-q", per_query and view != "policies"), is_trec, with_interval)
     if view in _SHOWN_ALONE:
-        _check_alone(view, engine, ("-m", bool(measures)), resampled, ("--sort", sort is not None))
+        _check_alone(view, ("-m", bool(measures)), resampled, ("--sort", sort is not None))
     from lexirecall.output import write_all
 
     with shown_warnings():
         if view == "providers":
-            exposures = _exposures((qrels, list(runs), measures or None), engine, master, (sort, digits), options)
+            exposures = _exposures((qrels, list(runs), measures or None), (sort, digits), options)
             result, record = exposures.render(form, bold=is_bold(output), raw=raw), exposures.manifest
         elif view == "discovery":
-            discoveries, record = _discoveries(qrels, list(runs), engine, options)
+            discoveries, record = _discoveries(qrels, list(runs), options)
             result = discoveries.render(form, bold=is_bold(output), raw=raw)
         elif view == "policies":
-            drawn = laid_out(_policies(qrels, list(runs), measures or None, engine, options), None, digits)
+            drawn = laid_out(_policies(qrels, list(runs), measures or None, options), None, digits)
             result, record = drawn.render(form, per_query=per_query, bold=is_bold(output), raw=raw), drawn.manifest
-        elif engine == "spark":
-            from lexirecall.engines.spark_files import evaluate_files
-
-            taken = {name: value for name, value in options.items() if name not in names_of(Resampling)}
-            averages = evaluate_files(qrels, list(runs), measures or None, master=master, **taken)
-            averages = laid_out(averages, sort, digits)
-            result, record = averages.render(form, bold=is_bold(output), raw=raw), averages.manifest
         else:
             from lexirecall.verbs.evaluate import evaluate
 
-            scores = evaluate(qrels, list(runs), measures or None, engine=engine, show_progress=None, **options)
+            scores = evaluate(qrels, list(runs), measures or None, show_progress=None, **options)
             scores = laid_out(scores, sort, digits)
             result = scores.render(form, per_query=per_query, bold=is_bold(output), raw=raw)
             record = scores.manifest
     show_notes([*record.notes, *_hint(view, options)])
     show_apostrophes([result], form, raw=raw)
-    write_all([(output, result), *([(manifest, record.to_json())] if manifest is not None else [])])
+    write_all([(output, result), *([(manifest, record.to_json())] if manifest is not None else [])], form)
 
 
 def _check_trec(options: dict[str, Any]) -> None:
@@ -143,17 +131,18 @@ def _check_trec(options: dict[str, Any]) -> None:
     from lexirecall.verbs.scores import check_trec
 
     check_trec(bool(options["over"]), options["by"] is not None)
-    if options["bootstrap"] is not None:
-        raise UsageError(
-            "--bootstrap does not work with -f trec, which has no place for intervals",
-            remedy="leave it out, or choose another format, such as -f tsv",
-        )
+    for name, is_given in (("--bootstrap", options["bootstrap"] is not None), ("--interval", options["interval"])):
+        if is_given:
+            raise UsageError(
+                f"{name} does not work with -f trec, which has no place for intervals",
+                remedy="leave it out, or choose another format, such as -f tsv",
+            )
 
 
 def _hint(view: str, options: dict[str, Any]) -> Iterator[Note]:
     """Say how to see more than the worst-off provider."""
     if view == VIEWS[0] and options["providers"] is not None:
-        yield Note("all providers", "--show providers shows exposure, merit and ratio of every provider")
+        yield Note("all providers", "--show providers shows every provider, and whether it is placed like the others")
 
 
 def _check_view(view: str, options: dict[str, Any], *unlike: tuple[str, bool]) -> None:
@@ -169,24 +158,22 @@ def _check_view(view: str, options: dict[str, Any], *unlike: tuple[str, bool]) -
 
 
 _SHOWN_ALONE = {
-    "discovery": ("shows positions and no measures", ("-m", "--bootstrap", "--sort", "--engine spark")),
-    "policies": ("shows policies and no runs", ("--bootstrap", "--sort", "--engine spark")),
+    "discovery": ("shows positions and no measures", ("-m", "--bootstrap", "--sort")),
+    "policies": ("shows policies and no runs", ("--bootstrap", "--sort")),
 }
 """What a view shows, and which options have no meaning for it."""
 
 
-def _check_alone(view: str, engine: str | None, *given: tuple[str, bool]) -> None:
+def _check_alone(view: str, *given: tuple[str, bool]) -> None:
     """Raise if an option has no meaning where the measures of runs are not shown."""
     shows, unlike = _SHOWN_ALONE[view]
-    for name, is_given in (*given, ("--engine spark", engine == "spark")):
+    for name, is_given in given:
         if is_given and name in unlike:
             problem = f"{name} does not work with --show {view}, which {shows}"
             raise UsageError(problem, remedy="leave it out, or leave --show out")
 
 
-def _discoveries(
-    qrels: str, runs: list[str], engine: str | None, options: dict[str, Any]
-) -> "tuple[Discoveries, Manifest]":
+def _discoveries(qrels: str, runs: list[str], options: dict[str, Any]) -> "tuple[Discoveries, Manifest]":
     """Return where each relevant document is in each run, and how that was read."""
     from lexirecall.formats import project
     from lexirecall.manifest import READING, Policies
@@ -194,14 +181,12 @@ def _discoveries(
     from lexirecall.verbs.evaluate import evaluate
 
     reading = {name: value for record in READING for name, value in among(record, options).items()}
-    positions = project(qrels, runs, **(reading | {"engine": engine, "show_progress": None}))
+    positions = project(qrels, runs, **(reading | {"show_progress": None}))
     scores = evaluate(positions, measures="NumRelRet", **among(Policies, options))
     return Discoveries.of(positions, options["level"]), scores.manifest
 
 
-def _policies(
-    qrels: str, runs: list[str], measures: tuple[str, ...] | None, engine: str | None, options: dict[str, Any]
-) -> "PolicyScores":
+def _policies(qrels: str, runs: list[str], measures: tuple[str, ...] | None, options: dict[str, Any]) -> "PolicyScores":
     """Return what users can expect of the policies that the runs are samples of."""
     from lexirecall.manifest import READING, Policies
     from lexirecall.verbs.given import asked_of, positions_of
@@ -209,29 +194,22 @@ def _policies(
 
     reading = {name: value for record in READING for name, value in among(record, options).items()}
     asked = asked_of(qrels, measures, options)
-    positions = positions_of(qrels, runs, asked, reading | {"engine": engine, "show_progress": None})
+    positions = positions_of(qrels, runs, asked, reading | {"show_progress": None})
     return PolicyScores.of(positions, measures, **among(Policies, options))
 
 
 def _exposures(
     given: tuple[Any, ...],
-    engine: str | None,
-    master: str | None,
     layout: tuple[str | None, int | None],
     options: dict[str, Any],
 ) -> "Exposures":
     """Return the table of providers; only its own numbers are resampled."""
+    options.pop("interval")
     resampling, min_queries = taken(Resampling, options), taken(Aggregation, options).min_queries
-    if engine == "spark":
-        from lexirecall.engines.spark_files import evaluate_files
-        from lexirecall.verbs.exposures import Exposures
-
-        averages = laid_out(evaluate_files(*given, master=master, **options), *layout)
-        return Exposures.of(averages, min_queries=min_queries)
     from lexirecall.verbs.bootstrapped import check_bootstrap
     from lexirecall.verbs.evaluate import evaluate
 
     check_bootstrap(resampling)
-    scores = laid_out(evaluate(*given, engine=engine, show_progress=None, **options), *layout)
+    scores = laid_out(evaluate(*given, show_progress=None, **options), *layout)
     made: Exposures = scores.providers(min_queries=min_queries, show_progress=None, **asdict(resampling))
     return made

@@ -95,4 +95,4 @@ def command(
         show_notes(() if explained.texts is None else explained.texts.notes)
         result = explained.render(form, width=width, limit=limit, bold=bold, raw=raw)
     show_apostrophes([result], form, raw=raw)
-    write(result, output)
+    write(result, output, form)

@@ -66,4 +66,4 @@ def command(
     show_notes(made.notes)
     result = made.render(form, limit=limit, bold=is_bold(output), raw=raw)
     show_apostrophes([result], form, raw=raw)
-    write(result, output)
+    write(result, output, form)

@@ -48,12 +48,12 @@ def command(
 
     Every document of any run gets a score, a weighted sum of what the runs say about it. The weights make the last
     relevant documents come as early as possible. Each query is ranked by weights that were learnt on other queries, so
-    the report is about queries that the weights never saw. It compares the fused run with RRF, CombSUM, Borda and the
-    best single run, and says so if nothing is gained.
+    the report is about queries that the weights never saw. Where the other queries show no gain over RRF, RRF ranks.
+    The report compares the fused run with RRF, CombSUM, Borda and the best single run, and says if nothing is gained.
 
     The run goes to the file that -o names, the report to stdout. The measures are LexiRecall, Depth@0.95, R@1000, AP
     and nDCG, unless -m names others; the first one also chooses --discount and --regularization, where these are not
-    given.
+    given, and between these weights and RRF.
 
     \b
     Examples:
@@ -77,4 +77,4 @@ def command(
     show_notes(made.notes)
     result = made.render(form, bold=is_bold(None), raw=raw)
     show_apostrophes([result], form, raw=raw)
-    write_all([*files, (None, result)])
+    write_all([*files, (None, result)], form)

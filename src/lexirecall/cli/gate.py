@@ -57,14 +57,15 @@ def command(
 ) -> int:
     """Decide whether a new run is no worse than its baseline, and name every relevant document that it lost.
 
-    The gate fails if the new run is significantly worse under a measure (LexiRecall, unless -m names others), by a
-    one-sided test. With --margin D it fails unless the loss is shown to be below D. --require states what must hold in
-    any case. --over and --by compare other numbers than the mean too, and every group of queries. The exit code is 0
-    if the gate passes, 3 if it fails, 1 for bad data and 2 for bad usage. Rows of JSON, as RAG tools write them, may
-    hold judgments and run; then QRELS is enough.
+    The gate fails if the new run is significantly worse under a measure, by a one-sided test. Unless -m names others,
+    these are the number of relevant documents found, and LexiRecall. With --margin D it fails unless the loss is shown
+    to be below D. --require states what must hold in any case. --over and --by compare other numbers than the mean too,
+    and every group of queries. The exit code is 0 if the gate passes, 3 if it fails, 1 for bad data and 2 for bad
+    usage. Rows of JSON, as RAG tools write them, may hold judgments and run; then QRELS is enough.
 
-    To look at the same queries build after build raises false alarms. --ledger FILE counts the builds and tests each at
-    its share of alpha: 6 alpha/(pi² t²) for build t.
+    To look at the same queries build after build raises false alarms. --ledger FILE keeps the builds and tests each at
+    its share of alpha: 6 alpha/(pi² t²) for the t-th that could fail, or alpha/N with --builds N. One that is run again
+    keeps its verdict.
 
     \b
     Examples:
@@ -73,7 +74,7 @@ def command(
       lexirecall gate qrels.txt new.run --baseline old.run --over mean --over tail:0.1 --by types.tsv
       lexirecall gate qrels.txt new.run --require 'All@20>=0.9' --require 'min of R@100 >= 0.5'
       lexirecall gate new.jsonl --baseline old.jsonl --require 'no query loses a relevant document'
-      lexirecall gate qrels.txt new.run --baseline old.run --ledger builds.jsonl -f markdown
+      lexirecall gate qrels.txt new.run --baseline old.run --ledger builds.jsonl --build 4f2a91c
       lexirecall gate qrels.txt new.run --baseline old.run --texts corpus.jsonl --also junit=gate.xml
     """
     from lexirecall.gates.gate import gate
@@ -86,7 +87,7 @@ def command(
     result = gate(qrels, new, baseline, measures or None, texts=texts, show_progress=None, **options)
     show_notes(result.notes)
     written = [(path, result.render(name)) for name, path in more]
-    write_all([*written, (output, result.render(form, bold=is_bold(output)))])
+    write_all([*written, (output, result.render(form, bold=is_bold(output)))], form)
     return 0 if result.passed else FAILED
 
 

@@ -64,7 +64,7 @@ def headings(options: list[str]) -> Iterator[tuple[str, list[str]]]:
         return
     kinds = {
         "Tests": _names_of_tests(options),
-        "Numbers over queries": list(names_of(Aggregation)),
+        "Numbers over queries": [*names_of(Aggregation), "interval"],
         "Resampling": list(names_of(Resampling)),
         "Output": list(_OUTPUT),
         "Reading rules": rules,

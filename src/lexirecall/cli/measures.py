@@ -27,7 +27,7 @@ def command(name: str | None, form: str, output: str | None, raw: bool) -> None:
     from lexirecall.tables import Table, render
 
     if name is not None and form == "table":
-        write(_explained(find_row(name)), output)
+        write(_explained(find_row(name)), output, form)
         return
     if name is not None:
         row = find_row(name)
@@ -36,7 +36,7 @@ def command(name: str | None, form: str, output: str | None, raw: bool) -> None:
         shown = [_row(row) for row in rows().values()]
     cells = tuple(tuple(row[column] for column in _COLUMNS) for row in shown)
     table = Table(_COLUMNS, cells, numbers_from=len(_COLUMNS))
-    write(render(form, table, shown, tuple(shown[0]), bold=is_bold(output), raw=raw), output)
+    write(render(form, table, shown, tuple(shown[0]), bold=is_bold(output), raw=raw), output, form)
 
 
 def _row(row: Any) -> dict[str, str]:

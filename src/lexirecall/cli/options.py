@@ -15,7 +15,7 @@ import click
 
 from lexirecall.aggregation import Aggregation
 from lexirecall.errors import LexirecallError, UsageError
-from lexirecall.fields import Option, choices_of, offered
+from lexirecall.fields import Option, offered
 from lexirecall.manifest import MOST_ITEMS, READING, Note, Policies, Sources
 from lexirecall.tables import FORMATS, num_apostrophes
 from lexirecall.text import number_of, visible, whole_number_of
@@ -39,18 +39,6 @@ class WholeNumber(click.IntRange):
         except ValueError:
             self.fail(f"{value!r} is not a whole number; write one such as 1000", param, ctx)
         return super().convert(number, param, ctx)
-
-
-class OneOf(click.Choice[str]):
-    """One of the values of a field; for a value that belongs elsewhere, the record says where."""
-
-    def __init__(self, offered: Option) -> None:
-        super().__init__(offered.choices)
-        self.elsewhere = offered.elsewhere
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Read it, or say what is allowed."""
-        return value if value in self.elsewhere else super().convert(value, param, ctx)
 
 
 class Number(click.types.FloatParamType):
@@ -90,7 +78,7 @@ def _keywords(field: "Field[Any]", found: Option) -> dict[str, Any]:
     """Return what click is told about an option of each kind."""
     shown = {} if field.default is None else {"default": field.default, "show_default": True}
     kinds: dict[str, dict[str, Any]] = {
-        "choice": {"type": OneOf(found), **shown},
+        "choice": {"type": click.Choice(found.choices), **shown},
         "flag": {"is_flag": True},
         "number": {"type": Number(), **shown},
         "whole": {"type": WholeNumber(found.least, found.most), **shown},
@@ -121,14 +109,24 @@ def convention_options(command: Command, without: tuple[str, ...] = ()) -> Comma
     """Add the options that say how to read judgments and runs; errors name them as the command line does."""
 
     @wraps(command)
-    def offering(*arguments: Any, **keywords: Any) -> Any:
+    def offering(*arguments: Any, master: str | None, **keywords: Any) -> Any:
         try:
-            return command(*arguments, **keywords)
+            return command(*arguments, **(keywords if master is None else _with_master(master, keywords)))
         except LexirecallError as error:
             error.offer(keywords)
             raise
 
-    return record_options(Policies, *READING, without=without)(offering)
+    at = "Where Spark runs, such as spark://host:7077. [default: this machine]"
+    return record_options(Policies, *READING, without=without)(
+        click.option("--master", metavar="URL", help=at)(offering)
+    )
+
+
+def _with_master(master: str, keywords: dict[str, Any]) -> dict[str, Any]:
+    """Return the options with the URL among those of the engine, where Python has it too."""
+    if keywords["engine"] != "spark":
+        raise UsageError(f"--master {master} is for Spark", remedy="add --engine spark")
+    return {**keywords, "engine_options": {**(keywords["engine_options"] or {}), "master": master}}
 
 
 def reading_options(command: Command, without: tuple[str, ...] = ()) -> Command:
@@ -136,29 +134,6 @@ def reading_options(command: Command, without: tuple[str, ...] = ()) -> Command:
     command = convention_options(command, without)
     command = click.argument("runs", metavar="[RUN...]", nargs=-1)(command)
     return click.argument("qrels", metavar="QRELS")(command)
-
-
-def engine_options(command: Command) -> Command:
-    """Add --engine and --master, for commands that Spark can run too; `reading_options` then omits the first."""
-    command = click.option(
-        "--master", metavar="URL", help="Where Spark runs, such as spark://host:7077. [default: this machine]"
-    )(command)
-    return click.option(
-        "--engine", type=click.Choice((*choices_of(Sources, "engine"), "spark")),
-        help="Read Parquet and CSV larger than memory, with DuckDB on this machine or with Spark, also on a cluster.",
-    )(command)  # fmt: skip
-
-
-def check_engine(engine: str | None, master: str | None, brought: str, *unlike: tuple[str, bool]) -> None:
-    """Raise if an option asks for what the engine does not do; Spark returns only what is `brought`."""
-    if master is not None and engine != "spark":
-        raise UsageError(f"--master {master} is for Spark", remedy="add --engine spark")
-    for name, is_given in unlike:
-        if engine == "spark" and is_given:
-            raise UsageError(
-                f"{name} does not work with --engine spark, which returns only {brought}",
-                remedy="lexirecall.engines.spark.evaluate(...).per_query is a Spark data frame that Python can write",
-            )
 
 
 def layout_options(default: str) -> Callable[[Command], Command]:
@@ -269,6 +244,7 @@ def shown_warnings() -> Iterator[None]:
         warnings.simplefilter("always")
         # Spark warns about pandas, which nothing here uses
         warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+        warnings.simplefilter("ignore", ResourceWarning)  # version 4.0 leaves its sockets to be collected
         yield
     for warning in caught:
         click.echo(f"warning: {warning.message}", err=True)

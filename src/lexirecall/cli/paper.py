@@ -42,7 +42,7 @@ def command(names: tuple[str, ...], folder: str | None, form: str, raw: bool, se
 
     if not names:
         listed = tuple((name, entry.caption) for name, entry in EXHIBITS.items())
-        write(Table(("name", "caption"), listed, numbers_from=2).to_text(bold=is_bold(None)), None)
+        write(Table(("name", "caption"), listed, numbers_from=2).to_text(bold=is_bold(None)), None, "table")
         return
     chosen = list(EXHIBITS) if "all" in names else list(dict.fromkeys(names))
     if unknown := [name for name in chosen if name not in EXHIBITS]:
@@ -59,4 +59,4 @@ def command(names: tuple[str, ...], folder: str | None, form: str, raw: bool, se
             progress.advance(1)
     if folder is not None:
         write_folder(Path(folder), files)
-    write("\n\n".join(exhibit.render(form, bold=is_bold(None), raw=raw) for exhibit in exhibits), None)
+    write("\n\n".join(exhibit.render(form, bold=is_bold(None), raw=raw) for exhibit in exhibits), None, form)

@@ -21,7 +21,7 @@ NOT_KEPT = (*names_of(Policies), "providers", "units", *OF_UNITS)
 
 
 VECTOR_FILES = ("query_vectors", "corpus_vectors", "query_ids", "corpus_ids")
-OF_VECTORS = (*VECTOR_FILES, "similarity", "device", "missing", "checkpoint")
+OF_VECTORS = (*VECTOR_FILES, "similarity", "device", "missing")
 
 
 def vector_options(command: Command) -> Command:
@@ -40,7 +40,6 @@ def vector_options(command: Command) -> Command:
             "--missing", type=click.Choice(("error", "last")),
             help="Relevant documents without a vector: stop (error), or place them at the end (last). [default: error]",
         ),
-        click.option("--checkpoint", metavar="FILE", help="Keep what was counted, and go on from there if stopped."),
     )):  # fmt: skip
         command = option(command)
     return command
@@ -78,9 +77,7 @@ def command(qrels: str, runs: tuple[str, ...], output: str, **options: Any) -> N
     name = options.pop("name")
     vectors = {name: value for name in OF_VECTORS if (value := options.pop(name)) is not None}
     files = (vectors.get(name) for name in VECTOR_FILES)
-    check_files(
-        [qrels, *runs, *files, *named_files(options)], ("-o", output), ("--checkpoint", vectors.get("checkpoint"))
-    )
+    check_files([qrels, *runs, *files, *named_files(options)], ("-o", output))
     with shown_warnings():
         if vectors:
             positions = _of_vectors(qrels, runs, vectors | ({} if name is None else {"name": name}), options)

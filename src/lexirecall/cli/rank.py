@@ -67,4 +67,4 @@ def command(
     show_notes(ranking.notes)
     result = ranking.render(form, bold=is_bold(output), raw=raw)
     show_apostrophes([result], form, raw=raw)
-    write(result, output)
+    write(result, output, form)

@@ -5,10 +5,11 @@ from typing import Any, Literal
 import click
 
 from lexirecall.cli.help import Documented
-from lexirecall.cli.options import Number, WholeNumber, check_files, show_notes
+from lexirecall.cli.options import Number, WholeNumber, check_files, is_bold, show_notes
 from lexirecall.errors import UsageError
 from lexirecall.fields import choices_of
 from lexirecall.manifest import MOST_ITEMS, Conventions
+from lexirecall.text import visible
 
 _PREFERENCES = ("prefs", "qrels_prefs", "qrels_jg")
 
@@ -139,7 +140,10 @@ def command(
 
     output = evaluate(qrels, run, measures or DEFAULT, compat=compat, summary=not nosummary, **options)
     show_notes(output.notes)
-    write(str(output), None)
+    lines = output.lines
+    if is_bold(None):  # a line end within an id would begin a line that nobody computed
+        lines = tuple("\t".join(map(visible, line.split("\t"))) for line in lines)
+    write("\n".join(lines), None)
 
 
 def _help(context: click.Context, measures: tuple[str, ...], compat: Literal[9, 10]) -> str:

@@ -33,7 +33,7 @@ from lexirecall.labels.asking import VIEWS, Asking, check_view
 @click.option(
     "--show", "view", type=click.Choice(VIEWS),
     help="What to show: sentences and tables (summary), every run (runs), every pair of runs (pairs), every decision "
-    "(queries), what to judge next (judge), or forecasts against what was judged since (hindsight). [default: "
+    "(queries), what to judge next (judge), or what was judged since (hindsight). [default: "
     "summary, or what --judge or --judged-with asks for]",
 )  # fmt: skip
 @output_options()
@@ -52,10 +52,13 @@ def command(
     """Show how much a result depends on documents that nobody has judged, and what to judge next.
 
     For each run: how much of it is judged, and the least and the most that labels can make of each measure. For each
-    pair of runs: on how many queries one is better, how many of these decisions no label can reverse, how few labels
-    reverse the others (flip numbers), how many reversals to expect, and whether the order of the two runs and the
-    significance of their difference survive sampled labels. The measures are LexiRecall, R@100 and AP, unless -m names
-    others.
+    pair of runs: on how many queries one is better, how many of these decisions no label can reverse, and how few
+    labels reverse the others (flip numbers). All of that is exact. The measures are LexiRecall, R@100 and AP, unless -m
+    names others.
+
+    Experimental: --rate P says what to expect if each unjudged document is relevant with the chance P: how many
+    reversals, and whether the order of two runs and the significance of their difference survive sampled labels.
+    Nobody knows P: state several.
 
     --judge N lists the N unjudged documents whose labels would change most decisions of the first measure. With
     -f csv or jsonl the list has an empty column `grade`; filled in, it can be read as judgments.
@@ -66,7 +69,7 @@ def command(
       lexirecall unjudged qrels.txt runs/*.run --baseline bm25.run -m R@1000 --show pairs
       lexirecall unjudged qrels.txt bm25.run dense.run --rate 0.02 --samples 2000 --seed 7 -f jsonl
       lexirecall unjudged qrels.txt runs/*.run --judge 200 --texts corpus.jsonl -f csv -o judge.csv
-      lexirecall unjudged qrels.txt runs/*.run --judged-with new-qrels.txt
+      lexirecall unjudged qrels.txt runs/*.run --rate 0.02 --judged-with new-qrels.txt
     """
     from lexirecall.labels.missing import unjudged
     from lexirecall.output import write
@@ -80,4 +83,4 @@ def command(
     show_notes(made.notes)
     result = made.render(form, view=view, bold=is_bold(output), raw=raw)
     show_apostrophes([result], form, raw=raw)
-    write(result, output)
+    write(result, output, form)
