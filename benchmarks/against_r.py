@@ -1,11 +1,14 @@
 """Every p and interval that R has too, on random data: `python benchmarks/against_r.py` prints how far apart they are.
 
+It leaves with 1 if one is too far from R's, or known to one side only, and if there is no R.
+
 Belongs here: the data, and the comparison. Not here: what R computes (against_r.R). It needs `Rscript`; without it, a
 message says so.
 """
 
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -33,6 +36,10 @@ TITLES = {
     ),
     "sign": ("binom.test: p",),
 }  # fmt: skip
+NUM_NAMES = 16
+"""How many kinds of numbers are compared: if R leaves one out, that is no agreement."""
+LIMITS = (1e-9, 1e-2, 1e-4)
+"""How far apart numbers may be, by the stars of their name."""
 
 
 def rows_of_differences(rng: np.random.Generator) -> Iterator[FloatArray]:
@@ -59,8 +66,8 @@ def asked_of_r(folder: Path, data: dict[str, list[FloatArray]]) -> Found:
         folder.joinpath(f"{name}.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
     script = Path(__file__).with_suffix(".R")
     done = subprocess.run(["Rscript", str(script), str(folder)], capture_output=True, text=True, check=True)
-    lines = [line.split() for line in done.stdout.splitlines()]
-    return {(kind, int(row) - 1): [*map(float, numbers)] for kind, row, *numbers in lines}
+    found = [line.split() for line in done.stdout.splitlines()]
+    return {(kind, int(row) - 1): [*map(float, numbers)] for kind, row, *numbers in found}
 
 
 def columns(test: PairedTests) -> list[float]:
@@ -101,8 +108,11 @@ def hsd_numbers(row: FloatArray, numbers: list[float]) -> Iterator[tuple[str, fl
         yield from ((title, mine, other) for mine, other in zip(ours, theirs, strict=True))
 
 
-def largest(numbers: Iterable[tuple[str, float, float]]) -> Iterator[str]:
-    """Give a line for each name: how many numbers, how many are known on both sides, how far apart they are."""
+def largest(numbers: Iterable[tuple[str, float, float]]) -> Iterator[tuple[str, bool]]:
+    """Give a line for each name: how many numbers, how many are known on both sides, how far apart they are.
+
+    Beside it is whether they are near enough: relatively, but where R is not exact, as the stars of the name say.
+    """
     found = defaultdict(list)
     for name, ours, theirs in numbers:
         found[name].append((ours, theirs))
@@ -112,13 +122,15 @@ def largest(numbers: Iterable[tuple[str, float, float]]) -> Iterator[str]:
         apart = np.abs(ours - theirs)[is_known]
         relative = apart / np.maximum(np.maximum(np.abs(ours), np.abs(theirs))[is_known], 1e-300)
         relative[apart == 0] = 0
-        yield f"{name:32}{len(pairs):8,}{is_known.sum():8,}{apart.max():12.1e}{relative.max():12.1e}"
+        furthest = apart if name.endswith("*") else relative
+        is_near = bool(is_known.all() and furthest.max() <= LIMITS[name.count("*")])
+        yield f"{name:32}{len(pairs):8,}{is_known.sum():8,}{apart.max():12.1e}{relative.max():12.1e}", is_near
 
 
-def main() -> None:
+def main() -> int:
     if shutil.which("Rscript") is None:
         print("Rscript is not installed, and nothing was compared; on Debian, install r-base-core")
-        return
+        return 1
     rng = np.random.default_rng(0)
     data = {
         "differences": [*rows_of_differences(rng)],
@@ -128,10 +140,12 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         theirs = asked_of_r(Path(folder), data)
     print(f"{'':32}{'numbers':>8}{'known':>8}{'absolute':>12}{'relative':>12}")
-    for line in largest(compared(data, theirs)):
-        print(line)
-    print("* R solves an equation for these, to 1e-4   ** R knows p to 1e-6 and the critical value to 1e-4")
+    lines = [*largest(compared(data, theirs))]
+    for line, is_near in lines:
+        print(line, "" if is_near else "   TOO FAR")
+    print("* R looks for these, to 1e-4 or to the next step   ** R knows p to 1e-6 and the critical value to 1e-4")
+    return 0 if len(lines) == NUM_NAMES and all(is_near for _, is_near in lines) else 1
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -154,7 +154,9 @@ def fusion(given: argparse.Namespace) -> Mapping[str, Any]:
         f"{len(given.runs)} runs fused by a linear model, with {len(trials[0].requests)} queries in five folds: every "
         f"query is ranked by weights that were learnt on other folds. {given.seeds} seeds deal the queries into folds "
         "anew, and values of a query are averaged over them. All losses have the same features, documents and folds, "
-        "and the same penalties to choose from, within the training queries; the ordered loss also chooses δ there."
+        "and the same penalties to choose from, within the training queries; the ordered loss also chooses δ there. "
+        "Weights rank everywhere, also where they show no gain over RRF on the training queries and `fuse` would rank "
+        "by RRF."
     )
     measures = ("LexiRecall", "R@1000", "AP", "nDCG", "Depth@0.95")
     pairs = [("ordered", name) for name in names if name != "ordered"]

@@ -8,21 +8,22 @@ loss the discount too.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 
 from lexirecall import Positions
-from lexirecall.judgments import FloatArray
+from lexirecall.judgments import FloatArray, IntArray
 from lexirecall.learn.choosing import Tuning
 from lexirecall.learn.features import FEATURES
 from lexirecall.learn.fitting import ScoreLoss
-from lexirecall.learn.fusing import read_fusion
+from lexirecall.learn.fusing import Fusion, read_fusion
 from lexirecall.learn.ordered import OrderedObjective
 from lexirecall.learn.recipe import Recipe
 from lexirecall.manifest import Policies
 from lexirecall.names import parse_names
+from lexirecall.tracks import SystemPositions
 
 Gradient = tuple[float, FloatArray, FloatArray]
 
@@ -70,6 +71,14 @@ LOSSES: dict[str, tuple[Callable[[float], ScoreLoss], float | None]] = {
 """The loss of a discount, and the discount where there is none to choose."""
 
 
+class Learnt(Fusion):
+    """A fusion by weights also where they show no gain over RRF: the losses are compared, not what `fuse` does."""
+
+    def gains(self, learnt: SystemPositions, queries: IntArray) -> bool:  # noqa: ARG002 - the signature of Fusion
+        """Take what was learnt."""
+        return True
+
+
 def held_out(
     qrels: Any, runs: Any, seed: int = 0, *, folds: int = 5, discount: float | None = None
 ) -> tuple[Positions, dict[str, str]]:
@@ -77,7 +86,8 @@ def held_out(
 
     `discount` is that of the ordered loss, if it is not to be chosen.
     """
-    fusion = read_fusion(qrels, runs, Recipe(folds=folds, seed=seed), Policies(), tuple(parse_names("LexiRecall")), {})
+    read = read_fusion(qrels, runs, Recipe(folds=folds, seed=seed), Policies(), tuple(parse_names("LexiRecall")), {})
+    fusion = Learnt(**{each.name: getattr(read, each.name) for each in fields(read)})
     fusion.check_number()
     systems, chosen, of_first = [], {}, None
     for loss, (losses, fixed) in LOSSES.items():

@@ -51,7 +51,8 @@ def _rows(
     trials: Sequence[Positions], pairs: Sequence[tuple[str, str]], measures: Sequence[str], *, by_seed: bool
 ) -> Iterator[dict[str, Any]]:
     for measure in measures:
-        by_trial = [differences(trial, pairs, measure) for trial in trials]
+        signed = [differences(trial, pairs, measure) for trial in trials]
+        by_trial = [np.where(np.isfinite(each), each, np.nan) for each in signed]  # where only one has a value: no size
         for p, (name, other) in enumerate(pairs):
             of_seeds = np.array([np.nanmean(each[p]) for each in by_trial])
             of_units = of_seeds if by_seed else np.mean([each[p] for each in by_trial], axis=0)

@@ -1,25 +1,22 @@
 """Counts how often certificates of recall hold, by drawing samples from rankings of which everything is known.
 
-Usage: python benchmarks/validity.py bounds|certify|looks [--repetitions N] [--workers N]     on simulated rankings
-       python benchmarks/validity_certify.py --name NAME --qrels FILE --runs FILE... [--repetitions N]     on your own
-
 Belongs here: rankings of whole corpora, samples of what is below a depth, and counting what their certificates say. Not
 here: batches, and how counts are kept (validity), the page (validity_page).
 """
 
-import argparse
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise, product
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.stats import hypergeom
+from validity_real import COLLECTIONS
 
-from lexirecall import project
 from lexirecall.judgments import BoolArray, IntArray
 from lexirecall.labels.certificates import Certificate, ReviewCounts, SampleCount
 from lexirecall.labels.sampleplans import plan
+from lexirecall.positions import Positions
 from lexirecall.statistics.hypergeometric import exact_share, fewest_relevant, most_relevant
 
 WANTED = 0.9
@@ -70,8 +67,6 @@ BOUNDED = [Bounded(*each) for each in product((500, 5000), (50, 200), (0.9, 0.95
 READ, SAMPLES, CONFIDENCES = (0.1, 0.3, 0.6), (50, 200, 800), (0.9, 0.95)
 CERTIFIED = [Certified("simulated", *each) for each in product(READ, SAMPLES, CONFIDENCES)]
 LOOKED = [Looked("simulated", *each) for each in product(READ, SAMPLES, CONFIDENCES)]
-COLLECTIONS: dict[str, list[Ranked]] = {}
-"""Rankings that were read from files, by the name of the collection."""
 
 
 @lru_cache(maxsize=1)
@@ -92,13 +87,13 @@ def simulated(number: int = 150) -> list[Ranked]:
     return made
 
 
+@lru_cache(maxsize=8)
 def rankings_of(name: str) -> list[Ranked]:
-    return simulated() if name == "simulated" else COLLECTIONS[name]
+    return simulated() if name == "simulated" else whole_rankings(COLLECTIONS[name].positions)
 
 
-def load(qrels: str, runs: list[str]) -> list[Ranked]:
+def whole_rankings(positions: Positions) -> list[Ranked]:
     """Return the rankings that hold the whole corpus of a query, all of which is judged."""
-    positions = project(qrels, runs)
     projection = positions.at_level(1)
     judged = np.diff(positions.judgments.offsets)
     made = []
@@ -216,29 +211,3 @@ def count_looked(looked: Looked, rng: np.random.Generator, num_sets: int) -> dic
             found["second"] += 1
         found["without"] += is_right
     return {"sets": num_sets, **found}
-
-
-def main() -> None:
-    import validity  # not on top: it imports this module
-    from validity_certify import COLLECTIONS, load  # not those of __main__, which nobody else sees
-
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--name", required=True, help="what to call the collection")
-    parser.add_argument("--qrels", required=True)
-    parser.add_argument("--runs", required=True, nargs="+")
-    parser.add_argument("--repetitions", type=int, default=1000, help="samples of each setting (default 1000)")
-    options = parser.parse_args()
-    COLLECTIONS[options.name] = load(options.qrels, options.runs)
-    print(f"{len(COLLECTIONS[options.name])} whole rankings")
-    for part in ("certify", "looks"):
-        path = validity.RESULTS / f"{part}.json"
-        counts = validity.kept(path)
-        for setting in validity.SETTINGS[part]:
-            own: Any = replace(setting, rankings=options.name)
-            found = validity.COUNTERS[type(own)](own, validity.generator(own, 0), options.repetitions)
-            counts[validity.key(own)] = found
-            validity.keep(path, counts)
-
-
-if __name__ == "__main__":
-    main()

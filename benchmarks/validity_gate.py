@@ -1,28 +1,29 @@
-"""Simulates how often a gate raises a false alarm, notices a loss, and lets a loss as large as its margin pass.
+"""Counts how often a gate raises a false alarm, notices a loss, and lets a loss as large as its margin pass.
 
-Belongs here: drawing differences between a new run and its baseline of which the truth is known, and counting what the
-gate decides. Not here: batches, and how counts are kept (validity), the page (validity_page).
+Belongs here: drawing differences between a new run and its baseline of which the truth is known, simulated or from
+real runs, and counting what the gate decides. Not here: batches, and how counts are kept (validity).
 """
 
 import math
 import tempfile
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import product
+from itertools import permutations, product
 from pathlib import Path
 
 import numpy as np
+from scipy.optimize import brentq
 from scipy.special import ndtr
+from validity_real import COLLECTIONS, LEXI_RECALL, differing, drawn_pairs, sizes_of, values_of
 
-from lexirecall.gates.comparing import Compared
+from lexirecall.gates.comparing import Compared, compared_by
 from lexirecall.gates.decisions import Decision, decide
-from lexirecall.gates.ledger import Ledger
-from lexirecall.judgments import BoolArray, FloatArray
+from lexirecall.gates.ledger import BuildIdentity, Ledger
+from lexirecall.judgments import BoolArray, FloatArray, IntArray
 from lexirecall.names import parse_measure, parse_preference
 from lexirecall.statistics.differences import Differences
-from lexirecall.statistics.gates import chance_of_losses, chance_of_worse, level_of_build
-from lexirecall.statistics.paired import paired_t, sign_test
-from lexirecall.statistics.proportions import preference_interval
+from lexirecall.statistics.gates import level_of_build
 
 ALPHA = 0.05
 BUILDS = 20
@@ -64,7 +65,7 @@ class Margined:
 
 SEQUENCES = ("apart", "variants", "sampled")
 """Each build is made anew; or it changes a tenth of the queries; or it changes as many, and is tested on a sample."""
-GATED = [Gated(*each) for each in product((*MARGINS, "three"), (20, 50, 200), (0.0, 0.5, 0.8))]
+GATED = [Gated(*each) for each in product((*MARGINS, "three"), (20, 50, 200), (0.2, 0.5, 0.8))]
 LEDGERED = [Ledgered(*each) for each in product(("LexiRecall", "measure"), SEQUENCES, (50, 200))]
 MARGINED = [Margined(*each) for each in product(MARGINS, (50, 200), (0.0, 0.5, 0.8))]
 
@@ -131,20 +132,14 @@ def compared(values: FloatArray, level: float, *, is_signs: bool) -> list[Compar
     counted: BoolArray = ~np.isnan(values)
     first = np.zeros(len(values), np.int64)
     pairs = Differences(first, first + 1, np.where(counted, values, 0.0), counted, is_signs=is_signs)
-    test = (sign_test if is_signs else paired_t)(pairs, alpha=2 * level)
-    lows, highs = test.lows, test.highs
-    if is_signs:
-        lows, highs = preference_interval(pairs.wins, pairs.losses, pairs.num_requests, alpha=2 * level)
-    row = parse_preference("LexiRecall") if is_signs else parse_measure("AP")
-    counts = [each.tolist() for each in (pairs.num_requests, pairs.wins, pairs.ties, pairs.losses)]
-    numbers = [each.tolist() for each in (pairs.means, lows, highs, test.pvalues, pairs.deviations)]
-    return [
-        Compared(
-            row, "mean", None, mean, low, high, n, wins, ties, losses, test.method,
-            chance_of_losses(wins, losses) if is_signs else chance_of_worse(two_sided, mean), deviation,
-        )
-        for n, wins, ties, losses, mean, low, high, two_sided, deviation in zip(*counts, *numbers, strict=True)
-    ]  # fmt: skip
+    if not is_signs:
+        return [compared_by(parse_measure("AP"), pairs.at(slice(r, r + 1)), level) for r in range(len(values))]
+    # whatever has as many wins and losses is compared alike, and there are few such numbers
+    counts = np.stack([pairs.wins, pairs.losses, pairs.num_compared])
+    _, first_of, which = np.unique(counts, axis=1, return_index=True, return_inverse=True)
+    row = parse_preference("LexiRecall")
+    made = [compared_by(row, pairs.at(slice(r, r + 1)), level) for r in first_of.tolist()]
+    return [made[k] for k in which.ravel().tolist()]
 
 
 def decided(values: FloatArray, alpha: float, margin: float | None, *, is_signs: bool) -> list[Decision]:
@@ -161,15 +156,17 @@ def num_failed(values: FloatArray, alpha: float, margin: float | None, *, is_sig
 def noticed(response: str, num_requests: int, ties: float, margin: float | None) -> float:
     """Return the loss that the gate says that it notices, or the margin with which it says that a good run passes.
 
-    >>> round(noticed("LexiRecall", 50, 0.0, None), 4), round(noticed("measure", 50, 0.0, None), 3)
-    (0.1308, 0.106)
+    >>> [round(noticed("LexiRecall", 50, ties, None), 4) for ties in (1.0, 0.8, 0.2)]
+    [0.1308, 0.2224, 0.337]
+    >>> round(noticed("measure", 50, 0.0, None), 3)
+    0.106
     """
     is_signs = response == "LexiRecall"
     (one,) = compared(np.zeros((1, num_requests)), ALPHA, is_signs=is_signs)
-    known = Compared(
-        one.measure, one.over, None, 0.0, one.low, one.high, num_requests, 0, num_requests, 0, one.method, 1.0,
-        deviation_of(response) * math.sqrt(1 - ties),
-    )  # fmt: skip
+    if is_signs:
+        moving = round((1 - ties) * num_requests)
+        one = replace(one, wins=moving // 2, losses=moving - moving // 2, ties=num_requests - moving)
+    known = replace(one, deviation=deviation_of(response) * math.sqrt(1 - ties))
     return decide([known], ALPHA, margin, are_identical=False)[0].noticed
 
 
@@ -184,7 +181,7 @@ def count_gated(gated: Gated, rng: np.random.Generator, num_sets: int) -> dict[s
     is_signs = gated.response == "LexiRecall"
     equal = draw_tied(gated.response, shape, gated.ties, rng)
     loss = noticed(gated.response, gated.num_requests, gated.ties, None)
-    worse = -(rng.random(shape) < loss).astype(float) if is_signs else equal - loss
+    worse = np.where(rng.random(shape) < loss, -1.0, equal) if is_signs else equal - loss
     return {
         "sets": num_sets,
         "alarms": num_failed(equal, ALPHA, None, is_signs=is_signs),
@@ -210,7 +207,8 @@ def numbers_of_builds(queries: FloatArray) -> list[int]:
     with tempfile.TemporaryDirectory() as folder:
         ledger = Ledger(Path(folder) / "builds.jsonl")
         ids = [[str(q) for q in np.flatnonzero(~np.isnan(build))] for build in queries]
-        return [ledger.begin(each, ALPHA).number for each in ids]
+        looks = (BuildIdentity(tuple(each), "", str(build)) for build, each in enumerate(ids))
+        return [ledger.begin(look, ALPHA).number for look in looks]
 
 
 def count_ledgered(ledgered: Ledgered, rng: np.random.Generator, num_sets: int) -> dict[str, float]:
@@ -245,3 +243,140 @@ def draw_worse_signs(shape: tuple[int, int], ties: float, margin: float, rng: np
     drawn = rng.random(shape)
     lost = (1 - ties + margin) / 2
     return np.where(drawn < lost, -1.0, np.where(drawn < 1 - ties, 1.0, 0.0))
+
+
+# Real runs
+
+
+@dataclass(frozen=True)
+class RealAlarm:
+    """A new run that is as good as its baseline: two real runs."""
+
+    collection: str
+    null: str
+    """swapped: their labels are exchanged on a random half of the queries; tilted: queries are not equally likely."""
+    measure: str
+    """Or "default": the number found, and LexiRecall."""
+    num_requests: int
+
+
+@dataclass(frozen=True)
+class Breaking:
+    """A change that loses a document on some queries, while others move at random."""
+
+    collection: str
+    moves: str
+    """What moves on the others: the order alone, or also which documents are found."""
+    moving: float
+    """On what share of the others."""
+    num_requests: int
+
+
+DEFAULT, FOUND = "default", "NumRelRet"
+REAL_VALUES = ("AP", "nDCG@10", "RR", "R@100")
+MOVING = (0.2, 0.5, 0.8)
+MOVES = ("order", "order and finds")
+BROKEN = 0.16  # of the queries, beside what the gate says that it notices
+
+
+def real_alarms() -> Iterator[RealAlarm]:
+    for collection, null in product(COLLECTIONS, ("swapped", "tilted")):
+        for measure, size in product((DEFAULT, *REAL_VALUES), sizes_of(collection)):
+            if (null, measure) != ("tilted", DEFAULT):
+                yield RealAlarm(collection, null, measure, size)
+
+
+def breakings() -> Iterator[Breaking]:
+    for collection in COLLECTIONS:
+        for moves, moving, size in product(MOVES, MOVING, sizes_of(collection)):
+            yield Breaking(collection, moves, moving, size)
+
+
+def drawn_differences(collection: str, measure: str, queries: IntArray, pairs: tuple[IntArray, IntArray]) -> FloatArray:
+    """Return by how much the first run of each pair is better on these queries, [R, n]."""
+    values, (first, second) = values_of(collection, measure), pairs
+    return differing(values[first[:, None], queries], values[second[:, None], queries], measure)
+
+
+def default_gate(*found_and_preferred: FloatArray) -> list[tuple[Decision, ...]]:
+    """Decide by the number found and by LexiRecall, as the gate does if no measure is named."""
+    both = [compared(np.sign(each), ALPHA / 2, is_signs=True) for each in found_and_preferred]
+    return [decide(each, ALPHA, None, are_identical=False) for each in zip(*both, strict=True)]
+
+
+def tilted(differences: FloatArray) -> FloatArray:
+    """Return chances of the queries, ∝ exp(c d), with which the mean difference is 0: ties stay, and so does the skew.
+
+    >>> tilted(np.array([0.0, 1.0, -1.0, -1.0])).round(3).tolist()
+    [0.261, 0.369, 0.185, 0.185]
+    """
+    scaled = differences / np.abs(differences).max()
+
+    def weights(c: float) -> FloatArray:
+        return np.asarray(np.exp(c * scaled - abs(c)))
+
+    c = brentq(lambda c: float(weights(c) @ scaled), -500, 500)
+    return np.asarray(weights(c) / weights(c).sum())
+
+
+@lru_cache(maxsize=16)
+def tilted_pairs(collection: str, measure: str) -> list[tuple[FloatArray, FloatArray]]:
+    """Return the differences of each pair of runs, either way round, and the chances of the queries."""
+    values = values_of(collection, measure)
+    pairs = (differing(values[a], values[b], measure) for a, b in permutations(range(len(values)), 2))
+    return [(each, tilted(each)) for each in pairs if each.min() < 0 < each.max()]
+
+
+def count_real_alarms(asked: RealAlarm, rng: np.random.Generator, num_sets: int) -> dict[str, float]:
+    """Count how often the gate fails a run that is as good as its baseline."""
+    shape = num_sets, asked.num_requests
+    if asked.null == "tilted":
+        pairs = tilted_pairs(asked.collection, asked.measure)
+        chosen = (pairs[k] for k in rng.integers(len(pairs), size=num_sets))
+        drawn = np.stack([rng.choice(own, asked.num_requests, p=chances) for own, chances in chosen])
+        return {"sets": num_sets, "alarms": num_failed(drawn, ALPHA, None, is_signs=False)}
+    names = (FOUND, LEXI_RECALL) if asked.measure == DEFAULT else (asked.measure,)
+    values = values_of(asked.collection, names[0])
+    both, queries = drawn_pairs(len(values), num_sets, rng), rng.integers(values.shape[1], size=shape)
+    signs = np.where(rng.random(shape) < 0.5, 1.0, -1.0)
+    swapped = [signs * drawn_differences(asked.collection, name, queries, both) for name in names]
+    if asked.measure == DEFAULT:
+        alarms = sum(any(each.fails for each in decisions) for decisions in default_gate(*swapped))
+    else:
+        alarms = num_failed(swapped[0], ALPHA, None, is_signs=False)
+    return {"sets": num_sets, "alarms": alarms}
+
+
+@lru_cache(maxsize=1024)
+def _said(num_requests: int, num_untied: int) -> float:
+    """Return the share of broken queries that the default gate says it notices by the number found."""
+    signs = np.where(np.arange(num_requests) < num_untied, 1.0, 0.0)[None]
+    ((decision, _),) = default_gate(signs, signs)
+    return min(decision.noticed, 1.0)
+
+
+def count_breaking(asked: Breaking, rng: np.random.Generator, num_sets: int) -> dict[str, float]:
+    """Count how often the gate notices that as many queries as it says, and some others, lose a document.
+
+    Where a query moves, two real runs are exchanged or not, at random; elsewhere both are the same. A query that loses
+    a document is worse by the number found and by LexiRecall, whatever else moves.
+    """
+    values = values_of(asked.collection, FOUND)
+    pairs, shape = drawn_pairs(len(values), num_sets, rng), (num_sets, asked.num_requests)
+    queries = rng.integers(values.shape[1], size=shape)
+    signs = np.where(rng.random(shape) < asked.moving, np.where(rng.random(shape) < 0.5, 1.0, -1.0), 0.0)
+    found, preferred = (
+        signs * drawn_differences(asked.collection, name, queries, pairs) for name in (FOUND, LEXI_RECALL)
+    )
+    if asked.moves == "order":
+        found = np.zeros(shape)
+    counts = {"sets": num_sets, "said": 0.0, "noticed": 0, "broken": 0, "broken by LexiRecall": 0}
+    chances = rng.random(shape)
+    said = np.array([_said(asked.num_requests, moved) for moved in np.count_nonzero(found, axis=1).tolist()])
+    lost, broken = chances < said[:, None], chances < BROKEN
+    counts["said"] = float(said.sum())
+    for what, is_lost in (("noticed", lost), ("broken", broken)):
+        worse = (np.where(is_lost, -1.0, own) for own in (found, preferred))
+        counts[what] = sum(any(each.fails for each in decisions) for decisions in default_gate(*worse))
+    counts["broken by LexiRecall"] = num_failed(np.where(broken, -1.0, np.sign(preferred)), ALPHA, None, is_signs=True)
+    return counts

@@ -1,10 +1,10 @@
-"""Hides judgments, forecasts them, and compares; and gives some of them back, chosen in one way or another.
+"""Hides judgments, and gives some of them back, chosen in one way or another.
 
 Usage: python benchmarks/validity_labels.py --name NAME --qrels QRELS --runs RUN...
        python benchmarks/validity_labels.py simulated
 
-Belongs here: which judgments are hidden, other ways to estimate and to choose, and counting. Not here: the page
-(validity_labels_page).
+Belongs here: which judgments are hidden, ways to choose, and counting. Not here: the page (validity_labels_page),
+forecasts (validity_forecasts).
 
 Only queries of which everything was judged, down to some depth of every run, have a known truth. What was counted is in
 the folder validity, and `python benchmarks/validity.py page` makes a part of docs/validity.md of it.
@@ -15,7 +15,6 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -23,21 +22,21 @@ import numpy as np
 
 from lexirecall.formats.listing import load_lists
 from lexirecall.formats.wholelists import Lists, RunLists
-from lexirecall.judgments import BoolArray, FloatArray, IntArray, Judgments
-from lexirecall.labels.forecasts import Chances, RunPairs, sample
-from lexirecall.labels.hindsight import Decided, decisions_since, reliability, signs_of
+from lexirecall.judgments import FloatArray, IntArray, Judgments
+from lexirecall.labels.forecasts import sample
 from lexirecall.labels.judging import to_judge
 from lexirecall.labels.pools import Labelling, LabelPool, pools_of
-from lexirecall.labels.rates import estimated_rates, fitted, joint_depths
+from lexirecall.labels.rates import estimated_rates
 from lexirecall.labels.since import Since, judged_since
 from lexirecall.manifest import Conventions, Policies
 from lexirecall.preferences import LEXI_RECALL
+from lexirecall.preferences.pairs import SignArray
+from lexirecall.verbs.rank import contrasted
 
 RESULTS = Path(__file__).parent / "validity"
 LEAST_DEPTH = 50  # of the pool of a query that is studied
 COMPLETE = 0.99  # share of the documents above the depth of the pool that was judged
 SAMPLES = 100
-BINS = (0, 10, 25, 50, 75, 100, 125, 10**6)
 GIVEN = (100, 300, 1000, 3000)
 SHALLOW = 20  # depth of the pool before more is judged
 Hidden = list[set[bytes]]
@@ -50,12 +49,18 @@ class Study:
 
     name: str
     lists: Lists
-    depth: int
+    depths: tuple[int, ...]
+
+    @property
+    def depth(self) -> int:
+        """That down to which everything was judged for every query."""
+        return min(self.depths)
 
     @cached_property
     def tops(self) -> list[list[Sequence[bytes]]]:
-        """For each request, what each run has down to the depth."""
-        return [[(ranking or ())[: self.depth] for ranking in of_runs] for _, of_runs in self.lists]
+        """For each request, what each run has down to its depth."""
+        rows = zip(self.depths, self.lists, strict=True)
+        return [[(ranking or ())[:depth] for ranking in of_runs] for depth, (_, of_runs) in rows]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -76,8 +81,8 @@ def with_judgments(lists: Lists, kept: Callable[[int, bytes], bool]) -> Lists:
     return Lists(Judgments.from_grades(grades), lists.runs)
 
 
-def study_of(name: str, lists: Lists) -> Study:
-    """Keep the queries of which everything was judged to a depth of at least LEAST_DEPTH, and find that depth."""
+def study_of(name: str, lists: Lists, *, by_query: bool = False) -> Study:
+    """Keep the queries of which everything was judged to LEAST_DEPTH or deeper; one depth for all, or each its own."""
     depths = np.array([_pool_depth(lists.judgments, q, of_runs) for q, (_, of_runs) in enumerate(lists)])
     chosen = {lists.judgments.request_ids[q] for q in np.flatnonzero(depths >= LEAST_DEPTH).tolist()}
     judgments = lists.judgments
@@ -87,7 +92,8 @@ def study_of(name: str, lists: Lists) -> Study:
         if request in chosen
     }
     runs = tuple(replace(run, lists={q: items for q, items in run.lists.items() if q in chosen}) for run in lists.runs)
-    return Study(name, Lists(Judgments.from_grades(grades), runs), int(depths[depths >= LEAST_DEPTH].min()))
+    deep = depths[depths >= LEAST_DEPTH].tolist()
+    return Study(name, Lists(Judgments.from_grades(grades), runs), tuple(deep if by_query else [min(deep)] * len(deep)))
 
 
 def _pool_depth(judgments: Judgments, request: int, of_runs: Sequence[Sequence[bytes] | None]) -> int:
@@ -126,15 +132,6 @@ def simulated(seed: int = 0, num_requests: int = 40, num_items: int = 1500, num_
 # What is hidden
 
 
-def unique(study: Study, run: int) -> Hidden:
-    """Hide what no other run has down to the depth of the pool."""
-    made = []
-    for tops in study.tops:
-        others = set().union(*(top for s, top in enumerate(tops) if s != run))
-        made.append(set(tops[run]) - others)
-    return made
-
-
 def shallow(study: Study, depth: int, runs: Sequence[int] | None = None) -> Hidden:
     """Hide what is not in the pool of some runs to a smaller depth."""
     chosen = range(len(study.lists.runs)) if runs is None else runs
@@ -154,170 +151,21 @@ class Case:
     since: list[Since]
 
     @classmethod
-    def of(cls, study: Study, hidden: Hidden, *, only_pool: bool) -> "Case":
-        """Hide judgments; with `only_pool` also what was judged further down."""
+    def of(cls, study: Study, hidden: Hidden) -> "Case":
+        """Hide judgments, and what was judged further down."""
         in_pool = [set().union(*tops) for tops in study.tops]
-        kept = lambda q, item: item not in hidden[q] and (not only_pool or item in in_pool[q])  # noqa: E731
+        kept = lambda q, item: item not in hidden[q] and item in in_pool[q]  # noqa: E731
         lists = study.without(kept)
         new = study.without(lambda q, item: item in hidden[q]).judgments
         pools, index = list(pools_of(lists)), new.index
         return cls(study, lists, pools, [judged_since(pool, lists.judgments, new, index) for pool in pools])
 
 
-def designs(study: Study, rng: np.random.Generator) -> Iterator[tuple[str, list[Case], list[RunPairs]]]:
-    """Give each way to hide judgments, its cases, and the pairs of runs that are looked at in each."""
-    num_runs = len(study.lists.runs)
-    every = np.triu_indices(num_runs, 1)
-    against = [(np.full(num_runs - 1, s), np.delete(np.arange(num_runs), s)) for s in range(num_runs)]
-    yield "unique", [Case.of(study, unique(study, s), only_pool=False) for s in range(num_runs)], against
-    for depth in (20, 50):
-        if depth < study.depth:
-            yield f"to {depth}", [Case.of(study, shallow(study, depth), only_pool=True)], [every]
-            halves = [rng.permutation(num_runs)[: num_runs // 2].tolist() for _ in range(3)]
-            cases = [Case.of(study, shallow(study, depth, half), only_pool=True) for half in halves]
-            yield f"half to {depth}", cases, [every] * 3
-
-
-# Other estimates
-
-
-@dataclass(frozen=True)
-class Regressed:
-    """Chances from a logistic regression on the logarithm of some depth, without anything else."""
-
-    depth: Callable[[IntArray], FloatArray]
-    intercept: float
-    slope: float
-
-    def chances(self, pool: LabelPool) -> FloatArray:
-        """Return the chance of each item of a pool, [I]; 0 if it is judged."""
-        x = np.log(self.depth(pool.places))
-        return np.where(pool.is_unjudged, 1 / (1 + np.exp(-(self.intercept + self.slope * x))), 0.0)
-
-
-@dataclass(frozen=True)
-class OfPositions:
-    """The share of relevant items among those that any run has around the same position, and were judged."""
-
-    shares: FloatArray
-    """By half decade."""
-
-    def chances(self, pool: LabelPool) -> FloatArray:
-        """Return the chance of each item of a pool, [I]; 0 if it is judged."""
-        return np.where(pool.is_unjudged, self.shares[half_decades(best_depths(pool.places))], 0.0)
+# What to judge next
 
 
 def best_depths(places: IntArray) -> FloatArray:
     return np.asarray(np.where(places > 0, places, np.inf).min(axis=0))
-
-
-def half_decades(depths: FloatArray) -> IntArray:
-    return np.asarray(np.minimum(np.floor(2 * np.log10(depths)), 9), np.int64)
-
-
-def judged_items(lists: Lists) -> Iterator[tuple[IntArray, BoolArray]]:
-    """Give, by request, where the runs have each judged item that any retrieves, [S, I], and which are relevant."""
-    judgments = lists.judgments
-    for q, (_, of_runs) in enumerate(lists):
-        numbers = {item: at for at, item in enumerate(judgments.lookup(q))}
-        places = np.zeros((len(of_runs), len(numbers)), np.int64)
-        for row, ranking in zip(places, of_runs, strict=True):
-            for place, item in enumerate(ranking or (), 1):
-                if item in numbers:
-                    row[numbers[item]] = place
-        grades = judgments.grades[judgments.offsets[q] : judgments.offsets[q + 1]]
-        is_retrieved = (places > 0).any(axis=0)
-        yield places[:, is_retrieved], grades[is_retrieved] >= 1
-
-
-def other_rates(case: Case) -> dict[str, Chances]:
-    """Estimate in other ways."""
-    made = list(judged_items(case.lists))
-    is_relevant = np.concatenate([each for _, each in made])
-    best, joint = (np.concatenate([depth(places) for places, _ in made]) for depth in (best_depths, joint_depths))
-    within = np.concatenate([((places > 0) & (places <= case.study.depth)).sum(axis=0) for places, _ in made])
-    counts = np.zeros((2, 10))
-    for places, relevant in made:
-        rows, items = np.nonzero(places)
-        at = half_decades(places[rows, items].astype(float))
-        counts += [np.bincount(at, minlength=10), np.bincount(at, relevant[items], 10)]
-    alone = within == 1
-
-    def regressed(depth: Callable[[IntArray], FloatArray], depths: FloatArray, chosen: BoolArray) -> Regressed:
-        x, y = np.log(depths[chosen]), is_relevant[chosen]
-        every = np.ones(len(x))
-        return Regressed(depth, *fitted(np.stack([every, x]), y, every, np.array([0.0, 1.0])))
-
-    every = np.ones(len(best), bool)
-    rates: dict[str, Chances] = {
-        "joint depth alone": regressed(joint_depths, joint, every),
-        "best depth alone": regressed(best_depths, best, every),
-        "positions in any run": OfPositions(counts[1] / np.maximum(counts[0], 1)),
-    }
-    if alone.sum() >= 20:
-        rates["documents of one run alone"] = regressed(best_depths, best, alone)
-    return rates
-
-
-# Counting
-
-
-def numbers_of(rates: Chances, since: Sequence[Since]) -> FloatArray:
-    """Count hidden items, relevant and expected ones, and add up log losses, by request and depth, [4, Q, B]."""
-    made = np.zeros((4, len(since), len(BINS) - 1))
-    for q, each in enumerate(since):
-        is_asked = each.asked.is_unjudged
-        chances = np.clip(rates.chances(each.asked)[is_asked], 1e-9, 1 - 1e-9)
-        outcome = each.labelled.grades[is_asked] >= 1
-        bins = np.searchsorted(BINS, best_depths(each.asked.places[:, is_asked])) - 1
-        losses = -np.log(np.where(outcome, chances, 1 - chances))
-        for row, values in zip(made, (np.ones(len(chances)), outcome, chances, losses), strict=True):
-            row[q] = np.bincount(bins, values, len(BINS) - 1)
-    return made
-
-
-def error_of_ratio(expected: FloatArray, relevant: FloatArray) -> float:
-    """Return the standard error of expected over relevant, between requests."""
-    ratio = expected.sum() / relevant.sum()
-    return float(np.sqrt(((expected - ratio * relevant) ** 2).sum()) / relevant.sum())
-
-
-def summary(numbers: FloatArray) -> dict[str, Any]:
-    hidden, relevant, expected, losses = numbers.sum(axis=(1, 2)).tolist()
-    error = error_of_ratio(numbers[2].sum(axis=1), numbers[1].sum(axis=1)) if relevant else None
-    return {"hidden": hidden, "relevant": relevant, "expected": expected, "error": error, "loss": losses}
-
-
-def calibrate(study: Study, seed: int = 0) -> Iterator[dict[str, Any]]:
-    """Count how many hidden judgments are relevant and how many were expected, and what became of decisions."""
-    labelling, policies = Labelling(study.names, Conventions()), Policies()
-    for design, cases, pairs in designs(study, np.random.default_rng(seed)):
-        estimates: dict[str, list[FloatArray]] = {}
-        decided = []
-        for case, own in zip(cases, pairs, strict=True):
-            rates = estimated_rates(case.lists, policies)
-            for name, each in {"ours": rates, **other_rates(case)}.items():
-                estimates.setdefault(name, []).append(numbers_of(each, case.since))
-            decided.append(
-                decisions_since(case.since, rates, LEXI_RECALL, labelling, policies, own, samples=SAMPLES, seed=seed)
-            )
-        for name, parts in estimates.items():
-            if len(parts) == len(cases):
-                yield {"kind": "number", "design": design, "estimate": name, **summary(np.sum(parts, axis=0))}
-        if design == "unique":
-            for run, part in zip(study.names, estimates["ours"], strict=True):
-                yield {"kind": "run", "design": design, "run": run, **summary(part)}
-        total = np.sum(estimates["ours"], axis=0).sum(axis=1)
-        for (low, high), (hidden, relevant, expected, _) in zip(pairwise(BINS), total.T, strict=True):
-            if hidden:
-                counts = {"hidden": hidden, "relevant": relevant, "expected": expected}
-                yield {"kind": "depth", "design": design, "above": low, "up_to": high, **counts}
-        together = Decided(*(np.concatenate(each) for each in zip(*decided, strict=True)))
-        for row in reliability(together):
-            yield {"kind": "reliability", "design": design, **row._asdict()}
-
-
-# What to judge next
 
 
 def chosen_by(strategy: str, case: Case, num: int, seed: int) -> list[tuple[int, int]]:
@@ -334,7 +182,7 @@ def chosen_by(strategy: str, case: Case, num: int, seed: int) -> list[tuple[int,
 
 def ours(case: Case, num: int, seed: int) -> list[tuple[int, int]]:
     labelling, policies = Labelling(case.study.names, Conventions()), Policies()
-    rates, judgments = estimated_rates(case.lists, policies), case.lists.judgments
+    rates, judgments = estimated_rates(case.lists, policies.level), case.lists.judgments
     (sampled,) = sample(case.pools, rates, [LEXI_RECALL], labelling, policies, num_samples=SAMPLES, seed=seed)
     pairs = np.triu_indices(len(case.study.names), 1)
     made = to_judge(case.pools, rates, sampled, labelling, policies, num, pairs=pairs, judgments=judgments)
@@ -344,7 +192,7 @@ def ours(case: Case, num: int, seed: int) -> list[tuple[int, int]]:
 
 
 def _chances(case: Case) -> FloatArray:
-    rates = estimated_rates(case.lists, Policies())
+    rates = estimated_rates(case.lists, Policies().level)
     return np.concatenate([rates.chances(pool)[pool.is_unjudged] for pool in case.pools])
 
 
@@ -368,7 +216,7 @@ def judge(study: Study, seed: int = 0) -> Iterator[dict[str, Any]]:
     study = replace(study, lists=Lists(study.lists.judgments, cut))
     half = np.random.default_rng(seed).permutation(len(study.names))[: len(study.names) // 2].tolist()
     for design, runs in ((f"to {SHALLOW}", None), (f"half to {SHALLOW}", half)):
-        case = Case.of(study, shallow(study, SHALLOW, runs), only_pool=True)
+        case = Case.of(study, shallow(study, SHALLOW, runs))
         num_hidden = sum(int(each.asked.is_unjudged.sum()) for each in case.since)
         about = {"kind": "judge", "design": design, "hidden": num_hidden}
         before, _ = wrong(case, [])
@@ -390,11 +238,14 @@ def wrong(case: Case, given: Sequence[tuple[int, int]]) -> tuple[FloatArray, int
     for q, i in given:
         grades[q][i] = case.since[q].labelled.grades[i]
     known = [replace(pool, grades=own) for pool, own in zip(case.pools, grades, strict=True)]
-    decided, truth = (
-        signs_of(pools, LEXI_RECALL, labelling, Policies(), pairs)
-        for pools in (known, [each.labelled for each in case.since])
-    )
+    decided, truth = (signs_of(pools, labelling, pairs) for pools in (known, [each.labelled for each in case.since]))
     return (decided != truth).mean(axis=0), sum(int(grades[q][i] >= 1) for q, i in given)
+
+
+def signs_of(pools: Sequence[LabelPool], labelling: Labelling, pairs: tuple[IntArray, IntArray]) -> SignArray:
+    """Return who is better by LexiRecall if no more items are relevant, [P, Q]."""
+    positions = labelling.positions(pools, [np.zeros((1, len(pool.items)), bool) for pool in pools])
+    return np.asarray(np.sign(contrasted(positions, LEXI_RECALL, Policies()).between(*pairs)), np.int8)
 
 
 def _share(by_request: FloatArray) -> dict[str, float]:
@@ -416,7 +267,7 @@ def main() -> None:
     about = {"kind": "study", "name": name, "runs": len(study.names), "queries": len(study.tops), "depth": study.depth}
     path = RESULTS / f"labels-{'simulated' if options.part else 'measured'}.jsonl"
     with path.open("w") as file:
-        for row in (about, *calibrate(study), *judge(study)):
+        for row in (about, *judge(study)):
             print(json.dumps(row), file=file)
             print(json.dumps(row))
 

@@ -1,684 +1,372 @@
-"""Makes docs/validity.md of what was counted.
+"""Makes docs/validity.md of what was counted: the page for readers.
 
-Belongs here: rates with their Monte-Carlo error, whether they meet the aims, tables, and sentences made from them. Not
-here: the simulation (validity).
+Belongs here: short tables of real runs, and sentences made from the counts, what does not hold among them. Not here:
+every single number (validity_tables).
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from math import sqrt
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from textwrap import fill
-from typing import Any
 
-from validity_labels_page import Counted, label_conclusions, label_paragraphs
+from validity_tables import (
+    FAMILY_TESTS,
+    LEAST_COVERAGE,
+    MOST_ERROR,
+    Counts,
+    Rate,
+    RealErrors,
+    Row,
+    Shown,
+    alarms,
+    certify_conclusions,
+    grouped,
+    laid_out,
+    listed,
+    percent,
+    plain,
+    power,
+    real_errors,
+    shown_in,
+    table,
+    together,
+)
 
-Counts = dict[str, dict[str, float]]
-Row = list[str]
-MOST_ERROR = 0.06  # the aim for the family-wise error
-TESTS = {
-    "t": "t + Holm", "sign": "sign + Holm", "wilcoxon": "Wilcoxon + Holm", "randomization": "randomization + Holm",
-    "max-t": "max-T", "hsd": "HSD", "randomized-hsd": "randomized HSD",
-}  # fmt: skip
-INTERVALS = {
-    "tango": "Mean preference: Tango's interval",
-    "t": "Mean difference: t interval",
-    "wilcoxon": "Pseudomedian: Hodges and Lehmann's interval",
-}
-SIZES = {
-    "signs": "",
-    "normal": "normal differences, shifted by the effect in standard deviations",
-    "skewed": "sizes U² for a uniform U",
-    "few decide": "sizes U^20, of which a few decide",
-}
-CORE = {
-    "signs": "", "normal": " (normal differences)", "skewed": " (skewed differences)",
-    "few decide": " (few queries decide)",
-}  # fmt: skip
-VALUES = {"measure": "low", "high": "high"}
-RESPONSES = {"measure": "measure", "sparse": "sparse measure", "preference": "LexiRecall"}
-EFFECTS = {
-    "none": "No run differs from any other",
-    "better": "Half of the runs are better than the other half",
-    "variants": "A quarter of the runs are better, and the others are variants of one run",
-}
-ALPHA = 0.05
-GATES = {
-    "LexiRecall": "LexiRecall", "measure": "a measure", "gains": "a measure with few large gains",
-    "losses": "a measure with few large losses", "three": "LexiRecall and two measures",
-}  # fmt: skip
-SEQUENCES = {
-    "apart": "made anew", "variants": "a tenth of the queries changes",
-    "sampled": "a tenth changes, on samples of the queries",
-}  # fmt: skip
-_WHOLE: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
+SIZES = (10, 20, 50, 100)
+FEWEST = 100  # intervals of one number, measure, collection and size that say how often they hold
 
 
-@dataclass(frozen=True)
-class Rate:
-    """A share of the data sets, and the aim for it."""
-
-    share: float
-    num_sets: int
-    """How many were counted; 0 if the share is exact."""
-    low: float
-    high: float
-
-    @property
-    def error(self) -> float:
-        """The standard error of the share; that of a share of 0 or 1 as if one data set were otherwise.
-
-        >>> round(Rate(0.05, 1900, 0, 0.06).error, 6)
-        0.005
-        """
-        if self.num_sets == 0:
-            return 0.0
-        share = min(max(self.share, 1 / self.num_sets), 1 - 1 / self.num_sets)
-        return sqrt(share * (1 - share) / self.num_sets)
-
-    @property
-    def verdict(self) -> str:
-        """Whether the aim is met: "no" if it is missed by more than two standard errors.
-
-        >>> [Rate(share, 1900, 0, 0.06).verdict for share in (0.06, 0.065, 0.08)]
-        ['yes', 'within error', 'no']
-        """
-        missed = max(self.low - self.share, self.share - self.high)
-        if missed <= 0:
-            return "yes"
-        return "within error" if missed <= 2 * self.error else "no"
-
-    def __str__(self) -> str:
-        return plain(self.share) + (f" ± {plain(self.error)}" if self.num_sets else "")
+# Intervals
 
 
-def plain(number: float) -> str:
-    """Write a share with three digits.
-
-    >>> plain(0.9471), plain(1.0)
-    ('.947', '1.000')
-    """
-    return f"{number:.3f}".removeprefix("0")
-
-
-# Coverage
+def interval_rows(shown: list[Shown]) -> Iterator[Row]:
+    """Give the coverage of each interval over all measures and collections, and where it is least."""
+    yield ["number", "method", *(f"{size} queries" for size in SIZES), "least of one measure"]
+    for name, own in grouped(shown, lambda each: (each.number, each.method)).items():
+        cells = [together(each for each in own if each.num_requests == size) for size in SIZES]
+        least = min((each for each in own if each.num_shown >= FEWEST), key=lambda each: each.rate.share, default=None)
+        where = f"{least.rate} ({_where(least)})" if least else ""
+        yield [*name, *(str(each or "") for each in cells), where]
 
 
-@dataclass(frozen=True)
-class Covered:
-    """How often an interval holds the true value, in one setting."""
-
-    interval: str
-    sizes: str
-    num_requests: int
-    ties: float
-    effect: float
-    rate: Rate
-    without: float
-    """The share of data sets that have no interval."""
-
-    @property
-    def is_core(self) -> bool:
-        """Whether the stricter aim applies."""
-        return is_core(self.num_requests, self.effect)
+def _where(each: Shown) -> str:
+    return f"{each.measure}, {each.collection}, {each.num_requests}"
 
 
-def is_core(num_requests: int, effect: float) -> bool:
-    """Tell whether the stricter aim applies: enough queries, and an effect of at most half the untied share."""
-    return num_requests >= 50 and effect <= 0.5
+def too_few(shown: Iterable[Shown]) -> list[Shown]:
+    """Return those that hold too seldom, beyond Monte-Carlo error."""
+    return [each for each in shown if each.num_shown >= FEWEST and each.rate.verdict == "no"]
 
 
-def covered(counts: Counts) -> Iterator[Covered]:
-    """Give the coverage of each interval in each setting."""
-    for name, found in counts.items():
-        sizes, *numbers = name.split(" | ")
-        num_requests, ties, effect = int(numbers[0]), float(numbers[1]), float(numbers[2])
-        low, high = (0.93, 0.97) if is_core(num_requests, effect) else (0.9, 1.0)
-        for interval in INTERVALS.keys() & found.keys():
-            num_sets = int(found["sets"])
-            given = int(found[f"{interval} given"]) if num_sets else 1
-            rate = Rate(found[interval] / given, given if num_sets else 0, low, high)
-            yield Covered(interval, sizes, num_requests, ties, effect, rate, 1 - given / num_sets if num_sets else 0.0)
-
-
-def coverage_tables(found: list[Covered]) -> Iterator[str]:
-    for interval, title in INTERVALS.items():
-        yield f"### {title}"
-        for sizes, words in SIZES.items():
-            cells = [each for each in found if (each.interval, each.sizes) == (interval, sizes)]
-            if cells:
-                if words:
-                    yield f"{words[0].upper()}{words[1:]}:"
-                yield table(coverage_rows(cells))
-
-
-def coverage_rows(cells: list[Covered]) -> Iterator[Row]:
-    effects = sorted({each.effect for each in cells})
-    yield ["queries", "tied", *(f"effect {each:g}" for each in effects), "no interval", "aim met"]
-    for n, ties in sorted({(each.num_requests, each.ties) for each in cells}):
-        row = {each.effect: each for each in cells if (each.num_requests, each.ties) == (n, ties)}
-        rates = {f"{effect:g}": row[effect].rate for effect in effects}
-        without = max(each.without for each in row.values())
-        yield [str(n), f"{ties:g}", *map(str, rates.values()), plain(without) if without else "", verdict(rates)]
-
-
-def verdict(rates: dict[str, Rate]) -> str:
-    """Say whether a row meets its aim, and otherwise where it does not.
-
-    >>> verdict({"t": Rate(0.05, 1900, 0, 0.06), "HSD": Rate(0.2, 1900, 0, 0.06)})
-    'no: HSD'
-    """
-    missed = {word: [name for name, rate in rates.items() if rate.verdict == word] for word in ("no", "within error")}
-    return "; ".join(f"{word}: {', '.join(names)}" for word, names in missed.items() if names) or "yes"
-
-
-# Errors
-
-
-@dataclass(frozen=True)
-class Erred:
-    """How often each test finds a difference between equally good runs, in one setting."""
-
-    response: str
-    effects: str
-    num_systems: int
-    num_requests: int
-    effective: float
-    rates: dict[str, Rate]
-
-    def __str__(self) -> str:
-        return f"{RESPONSES[self.response]}, {self.num_systems} runs, {self.num_requests} queries"
-
-
-def erred(counts: Counts) -> Iterator[Erred]:
-    """Give the family-wise errors of each setting."""
-    for name, found in counts.items():
-        response, effects, num_systems, num_requests, _ = name.split(" | ")
-        num_sets = int(found["sets"])
-        rates = {test: Rate(found[test] / num_sets, num_sets, 0.0, MOST_ERROR) for test in TESTS}
-        yield Erred(response, effects, int(num_systems), int(num_requests), found["effective"] / num_sets, rates)
-
-
-def error_tables(found: list[Erred]) -> Iterator[str]:
-    for effects, title in EFFECTS.items():
-        rows = [each for each in found if each.effects == effects]
-        if rows:
-            yield f"### {title}"
-            yield table(error_rows(rows))
-
-
-def error_rows(found: list[Erred]) -> Iterator[Row]:
-    yield ["", "runs", "queries", "effective", *TESTS.values(), "aim met"]
-    for each in sorted(
-        found, key=lambda each: ([*RESPONSES].index(each.response), each.num_systems, each.num_requests)
-    ):
-        named = {TESTS[test]: rate for test, rate in each.rates.items()}
-        effective = "" if each.response == "preference" else f"{each.effective:.0f}"
-        yield [
-            RESPONSES[each.response], str(each.num_systems), str(each.num_requests), effective,
-            *map(str, named.values()), verdict(named),
-        ]  # fmt: skip
-
-
-# Sentences
-
-
-def conclusions(coverage: list[Covered], errors: list[Erred]) -> Iterator[str]:
-    """Say in five sentences what the numbers show."""
-    if coverage:
-        yield _of_interval(coverage, "tango", "Tango's interval of a mean preference")
-        yield _of_interval(coverage, "t", "The t interval of a mean difference")
-        yield _of_interval(coverage, "wilcoxon", "Hodges and Lehmann's interval of the pseudomedian")
-    if errors:
-        yield _of_tests_that_hold(errors)
-        yield _of_others(errors)
-
-
-def _of_interval(coverage: list[Covered], interval: str, subject: str) -> str:
-    mine = [each for each in coverage if each.interval == interval]
-    parts = [
-        f"{plain(min(core))} to {plain(max(core))}{where}"
-        for sizes, where in CORE.items()
-        if (core := [each.rate.share for each in mine if each.is_core and each.sizes == sizes])
+def interval_sentences(shown: list[Shown]) -> Iterator[str]:
+    """Say which methods hold for which numbers of queries."""
+    pooled = [
+        each
+        for own in grouped(shown, lambda each: (each.number, each.method, each.num_requests)).values()
+        if (each := together(own)) and each.num_shown >= FEWEST
     ]
-    num_met = sum(each.rate.verdict != "no" for each in mine)
-    worst = min(mine, key=lambda each: each.rate.share)
-    return (
-        f"{subject} holds the true value in {listed(parts)} of the data sets with 50 queries or more and an effect of "
-        f"at most half the untied share; it meets its aim, up to Monte-Carlo error, in {num_met} of {len(mine)} "
-        f"settings, and holds least often, {worst.rate}, with {worst.num_requests} queries, {worst.ties:.0%} of them "
-        f"tied, and an effect of {worst.effect:g}{CORE[worst.sizes]}."
+    missing = too_few(pooled)
+    held = [each.rate.share for each in pooled if each not in missing]
+    yield (
+        f"Of the 95 % intervals that are shown, {plain(min(held))} to {plain(max(held))} hold, by method and number of "
+        f"queries, in {len(held)} of {len(pooled)} cells of the table."
     )
+    for (number, method), own in grouped(missing, lambda each: (each.number, each.method)).items():
+        sizes = listed([f"{each.rate} with {each.num_requests} queries" for each in own])
+        subject = f"{number[0].upper()}{number[1:]}, by {method}"
+        yield f"**{subject}: too few hold, {sizes}.** {WHY.get(number, '')}".rstrip()
+    if cells := too_few(each for each in shown if each.number not in WHY):
+        worst = listed(
+            [f"{each.number} by {each.method} {each.rate} ({_where(each)})"
+             for each in sorted(cells, key=lambda each: each.rate.share)]
+        )  # fmt: skip
+        yield (
+            f"**Under a single measure of one collection, too few hold in {len(cells)} of "
+            f"{sum(each.num_shown >= FEWEST for each in shown)} cases: {worst}.** These are shown all the same: a rule "
+            "that looked at the sample would keep the wrong ones."
+        )
 
 
-def tests_with(word: str, errors: list[Erred]) -> list[str]:
-    """Return the tests whose largest error has this verdict."""
-    return [test for test in TESTS if _worst(errors, test).rates[test].verdict == word]
+WHY = {
+    "mean difference under TSE": (
+        "A difference of TSE rests on the rare query whose last document comes early, also where eight queries or more "
+        "seem to decide. So `compare` shows no interval, and decides by wins; these would be shown otherwise."
+    ),
+}
+"""What is behind an interval that does not hold, and what the program does about it."""
 
 
-def _of_tests_that_hold(errors: list[Erred]) -> str:
-    holding, near = tests_with("yes", errors), tests_with("within error", errors)
-    if not holding:
-        return f"No test keeps the family-wise error at {plain(MOST_ERROR)} in all {len(errors)} settings."
-    least = listed([f"{TESTS[test]} ({_worst(errors, test).rates[test]} at most)" for test in holding])
-    text = (
-        f"In all {len(errors)} settings, whether other runs differ or not, the family-wise error is at most "
-        f"{plain(MOST_ERROR)} with {least}"
-    )
-    if near:
-        text += f"; within Monte-Carlo error of that is {_largest(errors, near)}"
-    return f"{text}."
+# Tests
 
 
-def _of_others(errors: list[Erred]) -> str:
-    failing = tests_with("no", errors)
-    if not failing:
-        return "No test exceeds that, so the choice between them is one of power and of what they ask."
-    return (
-        f"More often than that, equally good runs are told apart by {_largest(errors, failing)}, so prefer the tests "
-        "that hold."
-    )
+def family_rows(errors: list[RealErrors]) -> Iterator[Row]:
+    """Give the family-wise errors over all measures but TSE and both collections, and where they are largest."""
+    errors = [each for each in errors if each.measure != TSE]
+    columns = [*dict.fromkeys((each.null, each.num_systems, each.num_requests) for each in errors)]
+    columns.sort(key=lambda each: (each[0] != "permuted", each[1], each[2]))
+    yield ["test", *(f"{null}, {runs} runs, {size}" for null, runs, size in columns), "largest of one measure"]
+    for test, title in FAMILY_TESTS.items():
+        cells = [error_of(errors, test, *column) for column in columns]
+        largest = largest_of(errors, test)
+        yield [title, *(str(each or "") for each in cells), f"{largest.rate(test)} ({_family(largest)})"]
 
 
-def _largest(errors: list[Erred], tests: list[str]) -> str:
-    worst = {test: _worst(errors, test) for test in tests}
-    return listed(
-        [f"{TESTS[test]}, {each.rates[test]} ({each}; {_where(each)})," for test, each in worst.items()]
-    ).rstrip(",")
+def error_of(errors: list[RealErrors], test: str, null: str, runs: int, size: int) -> Rate | None:
+    """Return the error over all measures and collections; None if it was not counted."""
+    own = [
+        each for each in errors
+        if test in each.found and (each.null, each.num_systems, each.num_requests) == (null, runs, size)
+    ]  # fmt: skip
+    sets = sum(each.num_sets for each in own)
+    return Rate(sum(each.found[test] for each in own) / sets, sets, 0.0, MOST_ERROR) if sets else None
 
 
-def _where(each: Erred) -> str:
-    return {"none": "no run differs", "better": "half are better", "variants": "variants of one run"}[each.effects]
+def _family(each: RealErrors) -> str:
+    return f"{each.measure}, {each.collection}, {each.null}, {each.num_systems} runs, {each.num_requests} queries"
 
 
-def _worst(errors: list[Erred], test: str) -> Erred:
-    return max(errors, key=lambda each: each.rates[test].share)
+def family_sentences(errors: list[RealErrors]) -> Iterator[str]:
+    """Say which tests keep to .05 over all measures, up to Monte-Carlo error, and under which measure they do not."""
+    usual, of_tse = ([each for each in errors if (each.measure == TSE) == is_tse] for is_tse in (False, True))
+    worst = {test: max(columns_of(usual, test), key=lambda each: each[1].share) for test in FAMILY_TESTS}
+    failing = [test for test, (_, rate) in worst.items() if rate.verdict == "no"]
+    holding = [f"{FAMILY_TESTS[test]} ({rate} at most)" for test, (_, rate) in worst.items() if test not in failing]
+    if holding:
+        yield (
+            f"Over all measures but TSE, a difference that is not there is found in at most .06 of the samples, up to "
+            f"Monte-Carlo error, by {listed(holding)}."
+        )
+    if failing:
+        found = listed([f"{FAMILY_TESTS[test]}, {worst[test][1]} ({worst[test][0]})" for test in failing])
+        hsd = " A note says whenever it is used that HSD is right only while no run differs from any other."
+        more = " With many runs and skewed values take `--test max-t`." if "max-t" not in failing else ""
+        yield f"**Too many are found by {found}.**{hsd if 'hsd' in failing else ''}{more if 'auto' in failing else ''}"
+    singles = {test: largest_of(usual, test) for test in FAMILY_TESTS if test not in failing}
+    if missed := [test for test, each in singles.items() if each.rate(test).verdict == "no"]:
+        found = listed(
+            [f"{FAMILY_TESTS[test]}, {singles[test].rate(test)} ({_family(singles[test])})" for test in missed]
+        )
+        yield f"**Under a single measure of one collection too many are found by {found}.**"
+    if of_tse:
+        rates = {FAMILY_TESTS[test]: largest_of(of_tse, test).rate(test) for test in FAMILY_TESTS}
+        if wrong := [f"{name} ({rate} at most)" for name, rate in rates.items() if rate.verdict == "no"]:
+            yield f"**Under TSE too many are found by {listed(wrong)}.** {WITH_TSE}"
 
 
-# Tails and groups
+def columns_of(errors: list[RealErrors], test: str) -> Iterator[tuple[str, Rate]]:
+    """Give the error over all measures and collections in each column of the table, with its title."""
+    for null, runs, size in dict.fromkeys((each.null, each.num_systems, each.num_requests) for each in errors):
+        if rate := error_of(errors, test, null, runs, size):
+            yield f"{null}, {runs} runs, {size} queries", rate
 
 
-def tail_rows(counts: Counts) -> Iterator[Row]:
-    """Give the coverage of each difference; a row has all effects."""
-    settings = [name.split(" | ") for name in counts]
-    effects = sorted({each[3] for each in settings}, key=float)
-    yield ["values", "over", "queries", *(f"effect {float(each):g}" for each in effects), "aim met"]
-    for response, over, num_requests in dict.fromkeys(tuple(each[:3]) for each in settings):
-        rates = {}
-        for effect in effects:
-            found = counts[" | ".join((response, over, num_requests, effect))]
-            rates[f"{float(effect):g}"] = Rate(found["held"] / found["sets"], int(found["sets"]), 0.93, 0.97)
-        yield [VALUES[response], over, num_requests, *map(str, rates.values()), verdict(rates)]
+def largest_of(errors: list[RealErrors], test: str) -> RealErrors:
+    """Return where a test finds most."""
+    return max((each for each in errors if test in each.found), key=lambda each: each.found[test] / each.num_sets)
 
 
-def group_rows(counts: Counts) -> Iterator[Row]:
-    """Give how often a difference is found that is not there."""
-    yield ["groups of", "spread of the first", "differences", "found", "aim met"]
-    for name, found in counts.items():
-        sizes, spread, shape = name.split(" | ")
-        rate = Rate(found["found"] / found["sets"], int(found["sets"]), 0.0, MOST_ERROR)
-        how = "as that of the others" if float(spread) == 1 else f"{float(spread):g} times as large"
-        yield [sizes.strip("()"), how, shape, str(rate), rate.verdict]
+TSE = "TSE"
+WITH_TSE = """\
+No test of its mean holds, as no interval does. So `compare` and `gate` decide by wins under TSE, and a test of its mean
+that you ask for gives no letter."""
 
 
 # Gates
 
 
-def gate_rows(counts: Counts) -> Iterator[Row]:
-    """Give the false alarms of each gate, and how often it notices the loss that it says it does."""
-    yield ["compared by", "queries", "tied", "false alarms", "loss noticed", "aim met"]
+def alarm_rows(counts: Counts) -> Iterator[Row]:
+    """Give the false alarms of the gate over both collections, and over all measures compared by their mean."""
+    yield ["compared by", "runs are", *(f"{size} queries" for size in SIZES)]
+    kinds: dict[tuple[str, str], dict[str, list[dict[str, float]]]] = {}
     for name, found in counts.items():
-        response, num_requests, ties = name.split(" | ")
-        rates = {"false alarms": alarms(found, "alarms")}
-        if "noticed" in found:
-            rates["loss noticed"] = power(found, "noticed")
-        cells = [str(rates[each]) if each in rates else "" for each in ("false alarms", "loss noticed")]
-        yield [GATES[response], num_requests, f"{float(ties):g}", *cells, verdict(rates)]
+        _, null, measure, size = name.split(" | ")
+        what = "number found and LexiRecall" if measure == "default" else "AP, nDCG@10, RR or R@100"
+        kinds.setdefault((what, null), {}).setdefault(size, []).append(found)
+    for kind, own in kinds.items():
+        yield [*kind, *(str(summed(own[str(size)], "alarms", 0.0, 0.05)) if str(size) in own else "" for size in SIZES)]
 
 
-def ledger_rows(counts: Counts) -> Iterator[Row]:
-    """Give how often any of 20 builds raises a false alarm, with a ledger and without one."""
-    yield ["compared by", "builds", "queries", "with the ledger", "without it", "aim met with it"]
-    for name, found in counts.items():
-        response, builds, num_requests = name.split(" | ")
-        rates = alarms(found, "with"), alarms(found, "without")
-        yield [GATES[response], SEQUENCES[builds], num_requests, *map(str, rates), rates[0].verdict]
+def summed(found: list[dict[str, float]], what: str, low: float, high: float) -> Rate:
+    """Return the rate over several settings."""
+    sets = int(sum(each["sets"] for each in found))
+    return Rate(sum(each[what] for each in found) / sets, sets, low, high)
 
 
-def margin_rows(counts: Counts) -> Iterator[Row]:
-    """Give how often a loss of exactly the margin passes, and an equally good run with the margin that is advised."""
-    yield ["compared by", "queries", "tied", "loss of the margin passes", "equally good passes", "aim met"]
-    for name, found in counts.items():
-        response, num_requests, ties = name.split(" | ")
-        rates = {"loss of the margin": alarms(found, "let through"), "equally good": power(found, "passed")}
-        yield [GATES[response], num_requests, f"{float(ties):g}", *map(str, rates.values()), verdict(rates)]
+def loss_rows(counts: Counts) -> Iterator[Row]:
+    """Give what the default gate says that it notices, and how often it does, over both collections."""
+    yield ["what moves on the other queries", "moving", *(f"{size} queries" for size in SIZES)]
+    names = {name: name.split(" | ") for name in counts}
+    for moves, moving in dict.fromkeys((each[1], each[2]) for each in names.values()):
+        cells = []
+        for size in SIZES:
+            own = [counts[name] for name, each in names.items() if each[1:] == [moves, moving, str(size)]]
+            said = sum(each["said"] for each in own) / sum(each["sets"] for each in own) if own else 0
+            cells.append(f"{percent(said)}: {summed(own, 'noticed', 0.8, 1.0)}" if own else "")
+        yield [moves, percent(float(moving)), *cells]
 
 
-def alarms(found: dict[str, float], what: str) -> Rate:
-    """Return a rate that should be at most alpha."""
-    return Rate(found[what] / found["sets"], int(found["sets"]), 0.0, ALPHA)
-
-
-def power(found: dict[str, float], what: str) -> Rate:
-    """Return a rate that should be .8 or more."""
-    return Rate(found[what] / found["sets"], int(found["sets"]), 0.8, 1.0)
-
-
-def gate_conclusions(results: dict[str, Counts]) -> Iterator[str]:
-    """Say what the numbers show about gates, one sentence for each part that was simulated."""
-    if gate := results.get("gate"):
-        yield _of_alarms(gate, "alarms", "A gate at .05 fails a run as good as its baseline in")
-        yield _of_power(gate, "noticed", "The loss that a gate says it notices with the chance .8 is noticed")
+def gate_sentences(results: dict[str, Counts]) -> Iterator[str]:
+    """Say what a gate may be relied on for."""
+    if counts := results.get("gates-real"):
+        rates = {name: alarms(found, "alarms") for name, found in counts.items()}
+        missed = {name: rate for name, rate in rates.items() if rate.verdict == "no"}
+        default = [rate for name, rate in rates.items() if " | default | " in name]
+        yield (
+            f"A gate at .05 that compares by the number found and by LexiRecall, as it does without `-m`, fails a run "
+            f"as good as its baseline in {plain(min(each.share for each in default))} to "
+            f"{plain(max(each.share for each in default))} of the samples; by a measure it is at most .05, up to "
+            f"Monte-Carlo error, in {len(rates) - len(default) - len(missed)} of {len(rates) - len(default)} settings."
+        )
+        if missed:
+            worst = max(missed, key=lambda name: missed[name].share)
+            collection, null, measure, size = worst.split(" | ")
+            yield (
+                f"**False alarms are too many where differences are skewed: {missed[worst]} at most ({measure}, "
+                f"{collection}, {null}, {size} queries).** Where few queries make the mean the sign test decides, "
+                "which asks who loses more often; leave out `-m`, or give a margin."
+            )
+    if counts := results.get("losses-real"):
+        rates = {name: power(found, "noticed") for name, found in counts.items()}
+        held = sum(rate.verdict != "no" for rate in rates.values())
+        least = min(rates, key=lambda name: rates[name].share)
+        _, moves, moving, size = least.split(" | ")
+        yield (
+            f"If as many queries lose a document as the gate's note says that it notices with the chance .8, it does "
+            f"so as often, up to Monte-Carlo error, in {held} of {len(rates)} settings, least often in {rates[least]} "
+            f"({percent(float(moving))} move, {moves}, {size} queries)."
+        )
+        yield _of_lexirecall(counts)
     if ledger := results.get("ledger"):
-        without = [found["without"] / found["sets"] for found in ledger.values()]
+        within, without = ([alarms(found, each) for found in ledger.values()] for each in ("with", "without"))
         yield (
-            _of_alarms(ledger, "with", "With a ledger, any of 20 builds fails without a cause in").rstrip(".")
-            + f"; without one it is {plain(min(without))} to {plain(max(without))}."
+            f"With a ledger, any of 20 builds fails without a cause in {_span(within)} of simulated sequences; without "
+            f"one in {_span(without)}."
         )
-    if margin := results.get("margin"):
-        yield _of_alarms(margin, "let through", "With a margin, a loss of exactly that size passes in")
-        yield _of_power(margin, "passed", "With the margin that a gate advises, a run as good as its baseline passes")
 
 
-def _of_alarms(counts: Counts, what: str, subject: str) -> str:
-    """Give the range over settings that keep to alpha, and name those that do not."""
-    rates = {name: alarms(found, what) for name, found in counts.items()}
-    held = [rate.share for rate in rates.values() if rate.verdict != "no"]
-    missed = {name: rate for name, rate in rates.items() if rate.verdict == "no"}
-    text = (
-        f"{subject} {plain(min(held))} to {plain(max(held))} of the data sets, in {len(held)} of {len(rates)} settings"
-    )
-    if missed:
-        name = max(missed, key=lambda each: missed[each].share)
-        kinds = listed(list(dict.fromkeys(GATES[each.split(" | ")[0]] for each in missed)))
-        text += f"; the others compare by {kinds}, with {missed[name]} at most ({name.split(' | ')[1]} queries), so "
-        text += "with sizes so skewed take more queries, or LexiRecall, which asks on how many queries a run is worse"
-    return f"{text}."
-
-
-def _of_power(counts: Counts, what: str, subject: str) -> str:
-    """Say in how many settings it is .8 or more, and where it is least."""
-    rates = {name: power(found, what) for name, found in counts.items() if what in found}
-    num_met = sum(rate.verdict != "no" for rate in rates.values())
-    name = min(rates, key=lambda each: rates[each].share)
-    response, num_requests, ties = name.split(" | ")
-    where = f"{GATES[response]}, {num_requests} queries, {float(ties):.0%} of them tied"
+def _of_lexirecall(counts: Counts) -> str:
+    """Compare the default gate with LexiRecall alone, where only the order of others moves."""
+    own = [found for name, found in counts.items() if name.split(" | ")[1:] == ["order", "0.8", "50"]]
+    both, alone = (summed(own, each, 0.0, 1.0) for each in ("broken", "broken by LexiRecall"))
     return (
-        f"{subject} as often, up to Monte-Carlo error, or more often in {num_met} of {len(rates)} settings, and least "
-        f"often in {rates[name]} of the data sets ({where})."
+        f"If 16 % of 50 queries lose a document while the order of 80 % of the others moves, the default gate notices "
+        f"it in {both} of the samples, and LexiRecall alone in {alone}."
     )
 
 
-# Certificates of recall
-
-SIDES = {
-    "low": "at least", "interval": "interval", "added low": "with finds, at least",
-    "added interval": "with finds, interval",
-}  # fmt: skip
+# Groups, providers, reviews
 
 
-def certain(name: str, found: dict[str, float], what: str) -> Rate:
-    """Return a rate that should be the confidence, which is the last part of the name, or more."""
-    return Rate(found[what] / found["sets"], int(found["sets"]), float(name.rpartition(" | ")[2]), 1.0)
-
-
-def bound_rows(counts: Counts) -> Iterator[Row]:
-    """Give how often bounds of the number that was missed hold, for the number with which they hold least often."""
-    yield ["not read", "sample", "confidence", "at most", "mean", "interval", "mean", "aim met"]
-    for name, found in counts.items():
-        rates = {side: Rate(found[side], 0, float(name.rpartition(" | ")[2]), 1.0) for side in ("low", "interval")}
-        cells = [plain(found[each]) for each in ("low", "mean low", "interval", "mean interval")]
-        yield [*name.split(" | "), *cells, verdict(rates)]
-
-
-def certify_rows(counts: Counts) -> Iterator[Row]:
-    """Give how often each bound of recall holds, with the mean of recall and of its bound."""
-    yield ["rankings", "read", "sample", "confidence", *SIDES.values(), "mean recall", "mean bound", "aim met"]
-    for name, found in counts.items():
-        rankings, read, sample, confidence = name.split(" | ")
-        rates = {title: certain(name, found, side) for side, title in SIDES.items()}
-        means = (plain(found[each] / found["sets"]) for each in ("recall", "bound"))
-        yield [rankings, f"{float(read):g}", sample, confidence, *map(str, rates.values()), *means, verdict(rates)]
-
-
-def plan_rows(counts: Counts) -> Iterator[Row]:
-    """Give how often a planned sample shows what it should, whatever sample was drawn before."""
-    together: Counts = {}
-    for name, found in counts.items():
-        rankings, read, _, confidence = name.split(" | ")
-        own = together.setdefault(f"{rankings} | {float(read):g} | {confidence}", {"planned": 0, "shown": 0})
-        own.update({each: own[each] + found[each] for each in own})
-    yield ["rankings", "read", "confidence", "planned", "shown", "aim met"]
-    for name, own in together.items():
-        if own["planned"]:
-            rate = Rate(own["shown"] / own["planned"], int(own["planned"]), 0.8, 1.0)
-            yield [*name.split(" | "), f"{own['planned']:.0f}", str(rate), rate.verdict]
-
-
-def look_rows(counts: Counts) -> Iterator[Row]:
-    """Give how often every certificate of a review holds, with two looks planned and without a plan."""
-    yield ["rankings", "read", "sample", "confidence", "second look", "planned", "not planned", "aim met if planned"]
-    for name, found in counts.items():
-        rankings, read, sample, confidence = name.split(" | ")
-        rates = [certain(name, found, each) for each in ("with", "without")]
-        second = plain(found["second"] / found["sets"])
-        yield [rankings, f"{float(read):g}", sample, confidence, second, *map(str, rates), rates[0].verdict]
-
-
-def certify_conclusions(results: dict[str, Counts]) -> Iterator[str]:
-    """Say what the numbers show about certificates."""
-    if counts := results.get("certify"):
-        rates = {name: [certain(name, found, side) for side in SIDES] for name, found in counts.items()}
-        num_met = sum(all(rate.verdict != "no" for rate in own) for own in rates.values())
-        least: dict[float, Rate] = {}
-        for rate in (rate for own in rates.values() for rate in own):
-            least[rate.low] = min(rate, least.get(rate.low, rate), key=lambda each: each.share)
-        worst = listed([f"{rate} at {plain(confidence)}" for confidence, rate in sorted(least.items())])
+def group_sentences(results: dict[str, Counts]) -> Iterator[str]:
+    """Say how often a group or a provider is singled out without a cause."""
+    if counts := results.get("groups-real"):
+        rates = {name: Rate(f["found"] / f["tested"], int(f["tested"]), 0.0, 0.06) for name, f in counts.items()}
+        worst = max(rates, key=lambda name: rates[name].share)
+        collection, measure, sizes, spread = worst.split(" | ")
+        times = "" if spread == "1" else f", the first with {spread} times the spread"
+        mark = "**" if rates[worst].verdict == "no" else ""
         yield (
-            f"Certificates of recall hold at least as often as they say, up to Monte-Carlo error, in {num_met} of "
-            f"{len(rates)} settings, and least often in {worst}{_of_bounds(results)}; bounds of a whole number are "
-            "cautious, the more so the fewer relevant documents were missed."
+            f"A difference that does not vary by group is found to vary in {_span(rates.values())} of the samples, in "
+            f"at most .06, up to Monte-Carlo error, in {sum(r.verdict != 'no' for r in rates.values())} of "
+            f"{len(rates)} settings; {mark}most often in {rates[worst]}, of groups of {sizes.strip('()')}{mark} "
+            f"queries ({measure}, {collection}{times})."
         )
-    if looks := results.get("looks"):
-        both = [[certain(name, found, each) for name, found in looks.items()] for each in ("with", "without")]
-        planned, alone = (min(own, key=lambda rate: rate.share - rate.low) for own in both)
+    if counts := results.get("providers-real"):
+        rates = {name: Rate(f["found"] / f["sets"], int(f["sets"]), 0.0, 0.06) for name, f in counts.items()}
+        shown = [f for f in counts.values() if f["intervals 50"]]
         yield (
-            f"With two looks planned, every certificate of a review holds in {planned} at {plain(planned.low)}, where "
-            f"that is closest; with a second sample that was not planned for, in {alone} at {plain(alone.low)}."
+            f"Where documents are handed out to providers at random, {_span(rates.values())} of the tables have a "
+            f"`p_corrected` below .05."
         )
+        if shown:
+            sets = int(sum(f["intervals 50"] for f in shown))
+            wrong = Rate(sum(f["wrong 50"] for f in shown) / sets, sets, 0.0, 1 - LEAST_COVERAGE)
+            mark = "**" if wrong.verdict == "no" else ""
+            few = [f for f in counts.values() if f["intervals 5"] > f["intervals 50"]]
+            hidden = int(sum(f["intervals 5"] - f["intervals 50"] for f in few))
+            of_hidden = Rate(sum(f["wrong 5"] - f["wrong 50"] for f in few) / hidden, hidden, 0.0, 0.05)
+            yield (
+                f"Of the intervals of ratios, which are shown from 50 queries of a provider on, {mark}{wrong} leave "
+                f"out the ratio 1{mark}; below 50 it would be {of_hidden}, so there are none. Decide by `p_corrected`."
+            )
 
 
-def _of_bounds(results: dict[str, Counts]) -> str:
-    """Say how often they hold with the least favourable number of missed documents, which was added up exactly."""
-    least: dict[str, float] = {}
-    for name, found in results.get("bounds", {}).items():
-        confidence = plain(float(name.rpartition(" | ")[2]))
-        least[confidence] = min(found["low"], found["interval"], least.get(confidence, 1.0))
-    words = listed([f"{plain(share)} at {confidence}" for confidence, share in least.items()])
-    return f", with the least favourable number of missed documents in {words}" if least else ""
+def _span(rates: Iterable[Rate]) -> str:
+    shares = sorted(rate.share for rate in rates)
+    return f"{plain(shares[0])} to {plain(shares[-1])}"
 
 
-# Layout
+# The page
 
 
-def table(rows: Iterable[Row]) -> str:
-    head, *body = ([cell or " " for cell in row] for row in rows)
-    return "\n".join(f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *body))
-
-
-def listed(words: list[str]) -> str:
-    """Join words as in a sentence.
-
-    >>> listed(["a", "b", "c"])
-    'a, b and c'
-    """
-    return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
-
-
-def repetitions(counts: Counts) -> int:
-    return int(max(found["sets"] for found in counts.values()))
-
-
-def paragraphs(results: dict[str, Counts], studies: Sequence[Counted] = ()) -> Iterator[str]:
-    """Give the parts of the page; what was not simulated is not on it."""
-    coverage, errors = list(covered(results["coverage"])), list(erred(results["errors"]))
-    tails, groups = results.get("tails", {}), results.get("groups", {})
+def paragraphs(results: dict[str, Counts]) -> Iterator[str]:
+    """Give the parts of the page; what was not counted is not on it."""
+    shown, errors = [*shown_in(results)], [*real_errors(results)]
     yield "# Do the numbers hold?"
     yield INTRODUCTION
-    yield "## What to conclude"
-    concluded = (
-        *conclusions(coverage, errors), *gate_conclusions(results), *label_conclusions(studies),
-        *certify_conclusions(results),
-    )  # fmt: skip
-    yield "\n".join(f"{n}. {text}" for n, text in enumerate(concluded, 1))
-    if coverage:
-        yield "## Coverage of 95% intervals"
-        yield COVERAGE.format(repetitions=repetitions(results["coverage"]))
-        yield from coverage_tables(coverage)
+    if shown:
+        yield "## Intervals"
+        yield from interval_sentences(shown)
+        yield table(interval_rows(shown))
+        yield INTERVALS
+        yield NO_INTERVAL
+        yield table(WITHOUT)
     if errors:
-        yield "## Family-wise error at .05"
-        yield ERRORS.format(repetitions=repetitions(results["errors"]))
-        yield from error_tables(errors)
-    if tails:
-        yield "## Coverage of 95% intervals of differences in tails and medians"
-        yield TAILS.format(repetitions=repetitions(tails))
-        yield table(tail_rows(tails))
-    if groups:
-        yield "## Differences that are found to vary by group at .05"
-        yield GROUPS.format(repetitions=repetitions(groups))
-        yield table(group_rows(groups))
-    yield from gate_paragraphs(results)
-    yield from (each if isinstance(each, str) else table(each) for each in label_paragraphs(studies))
-    yield from certify_paragraphs(results)
-
-
-def certify_paragraphs(results: dict[str, Counts]) -> Iterator[str]:
-    """Give the parts about certificates."""
-    if counts := results.get("certify"):
-        yield "## Certificates of recall"
-        yield CERTIFY.format(repetitions=repetitions(counts))
-        yield table(certify_rows(counts))
-        if bounds := results.get("bounds"):
-            yield "### The least favourable number"
-            yield BOUNDS
-            yield table(bound_rows(bounds))
-        yield "### Planned samples"
-        yield PLANNED
-        yield table(plan_rows(counts))
-    if looks := results.get("looks"):
-        yield "### A second look"
-        yield LOOKS.format(repetitions=repetitions(looks))
-        yield table(look_rows(looks))
-
-
-def gate_paragraphs(results: dict[str, Counts]) -> Iterator[str]:
-    """Give the parts about gates."""
-    for part, title, text, rows in (
-        ("gate", "## False alarms of a gate at .05, and the losses that it notices", GATE, gate_rows),
-        ("ledger", "## False alarms of a gate over 20 builds", LEDGER, ledger_rows),
-        ("margin", "## A gate with a margin", MARGIN, margin_rows),
-    ):
-        if counts := results.get(part):
-            yield title
-            yield text.format(repetitions=repetitions(counts))
-            yield table(rows(counts))
+        yield "## Tests of all pairs"
+        yield from family_sentences(errors)
+        yield table(family_rows(errors))
+        yield FAMILIES
+    if results.get("gates-real") or results.get("ledger"):
+        yield "## Gates"
+        yield " ".join(gate_sentences(results))
+        yield GATES
+        for part, rows in (("gates-real", alarm_rows), ("losses-real", loss_rows)):
+            if counts := results.get(part):
+                yield table(rows(counts))
+    if sentences := [*group_sentences(results)]:
+        yield "## Groups and providers"
+        yield " ".join(sentences)
+    yield "## Certificates of recall and missing labels"
+    yield " ".join([*certify_conclusions(results), LABELS])
 
 
 INTRODUCTION = """\
-An interval at 95% should hold the true value in 95% of all cases, and a test of all pairs at .05 should find a
-difference that is not there in at most 5%. Here both are counted on simulated data, of which the truth is known. What
-is said about missing labels is compared with judgments that were hidden, also of a real collection.
-Each number is followed by its Monte-Carlo standard error; a number without one is exact. "Within error" means that a
-number misses its aim by no more than twice that. `python benchmarks/validity.py page` writes this page, including
-the sentences below, from the counts in `benchmarks/validity`."""
-COVERAGE = """\
-`python benchmarks/validity.py coverage --repetitions {repetitions}` makes these tables: {repetitions} data sets for
-each cell, except for Tango's interval, where the chances of all outcomes are added up. A query is tied with the
-chance in the second column. On the others the first run wins with the chance (1 + effect)/2, and sizes are
-independent of who wins, unless the table says otherwise. So the mean preference is the effect times the untied
-share. The differences of sizes are not symmetric about their middle if the effect is not 0, which Wilcoxon's test
-assumes. Where few queries decide, the effective number of queries is about a seventh of those untied. A quarter of
-the sizes there are below 1e-12 and cannot be told from 0 beside the largest ones, so that Wilcoxon's interval often
-ends at exactly 0 and holds more often than it should if there is no effect. Coverage is that of the data sets that
-have an interval; a column has the largest share in its row of those that have none. The aim is .93 to .97 on 50
-queries or more with effects up to .5, and at least .90 elsewhere."""
-ERRORS = """\
-`python benchmarks/validity.py errors --repetitions {repetitions}` makes these tables: the share of {repetitions}
-data sets in which a test finds any difference at .05 between two runs that are equally good. The aim is at most .06.
-Values of a measure are Φ(z)^3, or Φ(z)^30 if it is sparse, where z is standard normal; half of its variance is that
-of the query. LexiRecall compares rankings of 100 documents for 3 relevant ones, whose log positions are normal with
-a query effect. Better runs have .5 added to their own normal part. Variants rank as the run that they were made of
-on 90% of the queries. The effective number of queries is the median over pairs. Randomization, max-T and the
-randomized HSD take 999 resamples, and randomization of 20 runs 4,999, because 999 could not find anything there. Of
-20 runs there are 190 pairs. The randomized HSD permutes 50 data sets at a time in the same way, which makes its
-error larger by less than .001."""
-
-TAILS = """\
-`python benchmarks/validity.py tails --repetitions {repetitions}` makes this table: {repetitions} data sets for each
-cell, or more, of two runs that are compared by the mean of their own worst tenth of the queries, or by the median. The
-interval is the percentile interval of 999 paired resamples. Values are Φ(z)^3, of which most are low, or Φ(z)^(1/3), of
-which most are high; z is standard normal, and half of its variance is that of the query, the same for both runs. The
-effect is added to the normal part of the first run. The true difference is that of infinitely many queries, whose worst
-tenth is further down than that of a few. The aim is .93 to .97; more is too cautious, less is wrong."""
-GROUPS = """\
-`python benchmarks/validity.py groups --repetitions {repetitions}` makes this table: the share of {repetitions} data
-sets in which the mean difference of a pair is found to vary by group, although it is 0 in every group. The
-differences are normal, or skewed: exponential, less their mean. In some rows the first group has three times the
-spread of the others, which the test does not look for. It hands out the groups 999 times, in the same way for 50 data
-sets at a time. The aim is at most .06."""
-
-GATE = """\
-`python benchmarks/validity.py gate --repetitions {repetitions}` makes this table: the share of {repetitions} data sets
-in which the gate fails, at .05, one-sided. False alarms are those on a run as good as its baseline. LexiRecall is
-tested by the sign test, a measure by t. Values of a measure are Φ(z)^3, where z is standard normal; half of its
-variance is that of the query. Differences with few large gains are exponential, less their mean; those with few large
-losses are the negative of that. Three measures are LexiRecall and two that are half alike, and any of them may fail.
-The loss is the one that the gate says it notices with the chance .8. By LexiRecall so many queries are lost, and all
-others tied, whatever the third column says; by a measure the same amount is lost on every query, those that were tied
-included. The aim is at most .05 for false alarms, and at least .8 for losses."""
-LEDGER = """\
-`python benchmarks/validity.py ledger --repetitions {repetitions}` makes this table: the share of {repetitions}
-sequences of 20 builds in which the gate fails at least once, although every build is as good as the baseline. All are
-compared with the same baseline on the same queries. Each build is made anew, or ranks as the one before it on nine
-tenths of the queries; then it may also be tested on four fifths of the queries, others each time. The numbers of the
-builds are those of the ledger. The aim is at most .05 with it."""
-MARGIN = """\
-`python benchmarks/validity.py margin --repetitions {repetitions}` makes this table: the share of {repetitions} data
-sets in which the gate passes, at .05. The loss is exactly the margin, .1 by LexiRecall (losses less wins, as a share of
-the queries), .02 by a measure and .2 standard deviations by a skewed one, and should pass in at most .05. A run as good
-as its baseline should pass in .8 or more with the margin for which the gate says so. Data are as above."""
-CERTIFY = """\
-`python benchmarks/validity.py certify --repetitions {repetitions}` makes this table on simulated rankings: 150 of 300
-to 10,000 documents, of which .3% to 10% are relevant and have a score that is higher by 1 to 3 standard deviations.
-`python benchmarks/validity_certify.py --name clef-tar-2017 --qrels FILE --runs FILE...` makes it on rankings of your
-own; here, 191 rankings of whole corpora, of the 30 systematic reviews of CLEF TAR 2017. In each of
-{repetitions} repetitions a ranking is taken at random, a share of it is read from the top, and a sample of the rest is
-drawn, or all of it if there is not more. A number is the share of certificates that hold: the one-sided bound (at
-least), and the interval, for what was read and with the finds of the sample added. Beside them are the mean recall of
-what was read and the mean one-sided bound. The aim is the confidence or more."""
-BOUNDS = """\
-`python benchmarks/validity.py bounds` makes this table, by adding up the chances of all outcomes: how often the bound
-of the number of relevant documents that were not read holds, for the number from 0 to all with which it holds least
-often, and the mean over all of these numbers. Recall is bounded as often. So where certificates hold more often in the
-table above, it is because few documents were missed, or because the sample held most of the rest."""
-PLANNED = """\
-For the same rankings, the sample that `--wanted 0.9` asks for, if what was missed is known: how often it shows a recall
-of .9. Only reviews count that miss few enough. The aim is .8 or more."""
-LOOKS = """\
-`python benchmarks/validity.py looks --repetitions {repetitions}` makes this table, on these rankings. A second sample
-is drawn if the first does not show a recall of .9, and it is twice as large if the first has a relevant document. A
-number is the share of reviews in which every bound holds that was given: with two looks planned, or with all of alpha
-for each. The aim is the confidence or more."""
+An interval at 95 % should hold the true value in 95 % of all cases; a test of all pairs at .05 should find a difference
+that is not there in at most 5 %; a gate at .05 should fail at most 5 % of the runs that are as good as their baseline.
+Here is how often they do, on real runs: 17 of TREC Robust 2003 (robust03, 100 queries) and 16 of CLEF TAR 2017
+(clef-tar-2017, 30 reviews). The number of all queries is the truth, and samples of 10, 20, 50 and 100 of them are drawn
+with replacement (100 of Robust only). ± is the Monte-Carlo standard error. *Too few*, or *too many*, means by more than
+twice that. What does not hold is in bold. `python benchmarks/validity.py page` writes the page, its sentences too, from
+counts; [the tables](validity-tables.md) have every measure and collection by itself, and simulations. Count your own
+runs with `python benchmarks/validity.py real FOLDER…`, where a folder has qrels.txt and runs/."""
+INTERVALS = """\
+A number is the share of the intervals shown that hold; in brackets is the share of samples that show one, if not all
+do. Measures are AP, nDCG@10, RR, R@100 and P@10, of most numbers also TSE; shares of queries are those of Success@10,
+and wins less losses are those of LexiRecall and Success@10. The aim is .93 or more; the last column has the least of
+any measure, collection and number of queries."""
+NO_INTERVAL = "Where no method holds there is no interval, and a note says so:"
+WITHOUT = [
+    ["number", "without an interval", "instead"],
+    ["mean", "fewer than 8 queries; all values equal; TSE", "median"],
+    ["mean difference", "fewer than 8 effective queries; TSE", "the sign test decides: who wins more often"],
+    ["tail, difference of tails", "fewer than 5 queries in the tail; all of these equal", "a larger share"],
+    ["difference of medians or quantiles", "always", "the median of the differences on each query"],
+    ["minimum, worst-off provider", "always", "a tail"],
+]
+FAMILIES = """\
+Permuted: half of the runs are handed out among each other anew on each query, so that they do not differ, and the
+others stay as they are. Centred: every run is shifted so that no means differ; only tests of means are counted. The
+measures are AP, nDCG@10, RR and R@1000, and, where runs are permuted, LexiRecall. Centred pairs that fewer than
+eight queries tell apart are not counted: they have no letter about their means."""
+GATES = """\
+The first table has how often runs as good as their baseline fail. Swapped: the labels of two runs are exchanged on a
+random half of the queries. Tilted: queries are drawn with chances that make the mean difference 0, with its real skew.
+The second has what share of the queries the default gate says a change must break for it to be noticed with the chance
+.8, and how often it notices that, while others move: their order alone, or also how many documents are found."""
+LABELS = """\
+What `unjudged` lists to judge next was tried where judgments were hidden, beside simpler choices:
+[the tables](validity-tables.md#missing-labels-trec-robust-2003) have what came of it. Forecasts of decisions were tried
+there, too, and are [not offered](unjudged.md#what-is-not-offered)."""
 
 
-def laid_out(paragraph: str) -> str:
-    """Fill prose to 120 columns, and leave titles and tables as they are."""
-    if paragraph.startswith(("#", "|")):
-        return paragraph
-    if paragraph.startswith("1. "):
-        return "\n".join(fill(line, 120, subsequent_indent="   ", **_WHOLE) for line in paragraph.splitlines())
-    return fill(paragraph, 120, **_WHOLE)
-
-
-def write(path: Path, results: dict[str, Counts], studies: Sequence[Counted] = ()) -> None:
-    path.write_text("\n\n".join(map(laid_out, paragraphs(results, studies))) + "\n")
+def write(path: Path, results: dict[str, Counts]) -> None:
+    """Write the page."""
+    path.write_text("\n\n".join(map(laid_out, paragraphs(results))) + "\n")

@@ -3,9 +3,9 @@
     python mutants/generate.py --python 260 --c 80 --seed 1 build/mutants/mutants.jsonl
 
 Belongs here: which files, which faults, and the sample. Not here: testing mutants (run.py). cosmic-ray makes the faults
-in Python (it also reaches the formulas of rows, which are outside of functions), universalmutator those in C. The share
-of a file in the sample follows from the number of its places, and a place has at most one fault. Faults in C that do
-not compile, or compile to the same code, are left out.
+in Python (it also reaches the formulas of rows, which are outside of functions), universalmutator those in C. Every
+file of the package and of the C belongs to the sample. The share of a room follows from the number of its places, and a
+place has at most one fault. Faults in C that do not compile, or compile to the same code, are left out.
 """
 
 import argparse
@@ -20,18 +20,11 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 
 PACKAGE = Path("src/lexirecall")
-PYTHON = [
-    *sorted((PACKAGE / "positions").glob("*.py")),
-    *sorted(
-        path
-        for name in ("exact", "measures", "preferences", "statistics", "formats")
-        for path in (PACKAGE / name).rglob("*.py")
-    ),
-]
-C = sorted(Path("native").glob("*.c"))
+NATIVE = Path("native")
 # Faults that nobody would make by accident, or that mean nothing here: the last two need names of variables.
 LEFT_OUT = re.compile(r"_(Is|IsNot|[RL]Shift|BitXor)$|(?<!BitAnd)_BitOr$|(?<!BitOr)_BitAnd$|Decorator|Variable")
 
@@ -50,16 +43,26 @@ class Mutant:
     """The whole file with the fault."""
 
 
-def of_python(path: Path, count: int, rng: random.Random) -> Iterator[Mutant]:
-    """Give mutants of a Python file, each at another place."""
+def rooms(root: Path = Path()) -> dict[str, list[Path]]:
+    """Return the files of every room: of each folder of the package, each module beside them, and the C."""
+    package = root / PACKAGE
+    found = defaultdict(list)
+    for path in sorted(package.rglob("*.py")):
+        found[path.relative_to(package).parts[0].removesuffix(".py")].append(path.relative_to(root))
+    found["native"] = [path.relative_to(root) for path in sorted((root / NATIVE).glob("*.c"))]
+    return dict(found)
+
+
+def of_python(paths: list[Path], count: int, rng: random.Random) -> Iterator[Mutant]:
+    """Give mutants of the Python files of a room, each at another place."""
     from cosmic_ray.mutating import mutate_code
     from cosmic_ray.plugins import get_operator
 
-    source = path.read_text(encoding="utf-8")
-    places = python_places(source)
-    for place in rng.sample(sorted(places), min(count, len(places))):
-        name, occurrence = rng.choice(places[place])
-        yield mutant(path, source, mutate_code(source, get_operator(name)(), occurrence))
+    sources = {path: path.read_text(encoding="utf-8") for path in paths}
+    places = {(path, place): each for path in paths for place, each in python_places(sources[path]).items()}
+    for path, place in rng.sample(sorted(places), min(count, len(places))):
+        name, occurrence = rng.choice(places[path, place])
+        yield mutant(path, sources[path], mutate_code(sources[path], get_operator(name)(), occurrence))
 
 
 def python_places(source: str) -> dict[tuple[int, int], list[tuple[str, int]]]:
@@ -90,18 +93,23 @@ def idle_lines(source: str) -> Iterator[int]:
                 yield from range(part.lineno, part.end_lineno + 1)
 
 
-def of_c(path: Path, count: int, rng: random.Random) -> Iterator[Mutant]:
-    """Give mutants of a C file, each at another line, that compile to different code."""
-    source = path.read_text(encoding="utf-8")
-    places = c_places(path, source)
-    original = compiled(path, source)
-    for place in rng.sample(sorted(places), len(places)):
+def of_c(paths: list[Path], count: int, rng: random.Random) -> Iterator[Mutant]:
+    """Give mutants of C files, each at another line, that compile to different code."""
+    sources = {path: path.read_text(encoding="utf-8") for path in paths}
+    lines = [(path, line) for path in paths for line in range(1, 1 + len(sources[path].splitlines()))]
+    places, originals = (
+        cache(lambda path: c_places(path, sources[path])),
+        cache(lambda path: compiled(path, sources[path])),
+    )
+    for path, line in rng.sample(lines, len(lines)):
         if count == 0:
             return
-        text = rng.choice(places[place])
-        if compiled(path, text) not in (None, original):
+        if line not in places(path):
+            continue
+        text = rng.choice(places(path)[line])
+        if compiled(path, text) not in (None, originals(path)):
             count -= 1
-            yield mutant(path, source, text)
+            yield mutant(path, sources[path], text)
 
 
 def c_places(path: Path, source: str) -> dict[int, list[str]]:
@@ -144,9 +152,9 @@ def mutant(path: Path, source: str, text: str) -> Mutant:
     return Mutant(str(path), line, f"{before}  =>  {after}", text)
 
 
-def shares(sizes: dict[Path, int], count: int) -> dict[Path, int]:
-    """Divide a sample among files by size; each gets at least one."""
-    return {path: max(1, round(count * size / sum(sizes.values()))) for path, size in sizes.items() if size}
+def shares(sizes: dict[str, int], count: int) -> dict[str, int]:
+    """Divide a sample among rooms by size; each gets at least one."""
+    return {room: max(1, round(count * size / sum(sizes.values()))) for room, size in sizes.items() if size}
 
 
 def main() -> None:
@@ -156,14 +164,19 @@ def main() -> None:
     parser.add_argument("--c", type=int, default=80, help="number of C mutants (default 80)")
     parser.add_argument("--seed", default="1")
     parser.add_argument("output", type=Path)
+    parser.add_argument("files", nargs="*", help="only files with a path that begins with this")
     options = parser.parse_args()
-    sizes = {path: len(python_places(path.read_text(encoding="utf-8"))) for path in PYTHON}
-    lines = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in C}
+    chosen = tuple(options.files) or ("",)
+    files = {room: [path for path in paths if str(path).startswith(chosen)] for room, paths in rooms().items()}
+    in_c = files.pop("native")
+    sizes = {
+        room: sum(len(python_places(path.read_text(encoding="utf-8"))) for path in paths)
+        for room, paths in files.items()
+    }
     sample: list[Mutant] = []
-    for path, count in shares(sizes, options.python).items():
-        sample += of_python(path, count, random.Random(f"{options.seed}:{path}"))
-    for path, count in shares(lines, options.c).items():
-        sample += of_c(path, count, random.Random(f"{options.seed}:{path}"))
+    for room, count in shares(sizes, options.python).items():
+        sample += of_python(files[room], count, random.Random(f"{options.seed}:{room}"))
+    sample += of_c(in_c, options.c, random.Random(options.seed))
     options.output.parent.mkdir(parents=True, exist_ok=True)
     options.output.write_text("".join(json.dumps(asdict(each)) + "\n" for each in sample))
     print(
