@@ -34,8 +34,8 @@ scores = lexirecall.evaluate(
 )
 print(scores, "\n")
 
-# %% Every provider: a ratio below 1 is less exposure than its relevant products are due; intervals over shoppers
-print(scores.providers(bootstrap=1_000), "\n")
+# %% Every provider: its exposure over what equal exposure would give it, and whether that is more than chance
+print(scores.providers(), "\n")
 
 # %% Is the difference more than chance? Shopper by shopper, the exposure of the worst-off provider
 print(lexirecall.compare(suits, runs, ["WorstProvider", "LexiRecall"], providers=providers), "\n")
