@@ -14,21 +14,31 @@ from typing import Any
 
 import pytest
 
+from needs import why_not
+
+PATIENCE = 600_000  # milliseconds; what is waited for takes a thousandth of that
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 AXE = Path(__file__).parents[1] / "node_modules" / "axe-core" / "axe.min.js"
 
 
 @contextmanager
-def started() -> Iterator[Any]:
+def opened() -> Iterator[Any]:
     """Start a browser: the one on the PATH, or the one that playwright has installed; without one, skip the test."""
-    playwright: Any = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    with playwright.sync_playwright() as driver:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
         found = next(filter(None, map(shutil.which, BROWSERS)), driver.chromium.executable_path)
         if not Path(found).exists():
-            pytest.skip(f"there is no browser: none of {', '.join(BROWSERS)} is on the PATH")
-        browser = driver.chromium.launch(executable_path=found, args=["--no-sandbox"])
+            pytest.skip(why_not("browser"))
+        browser = driver.chromium.launch(executable_path=found, args=["--no-sandbox"], timeout=PATIENCE)
         yield browser
         browser.close()
+
+
+def patient(context: Any) -> Any:
+    """Let a context, or a page, wait long enough for a busy machine."""
+    context.set_default_timeout(PATIENCE)
+    return context
 
 
 class Quiet(SimpleHTTPRequestHandler):

@@ -1,39 +1,69 @@
 """Fixtures that several test modules share."""
 
-import contextlib
 import io
+import os
+
+# Processes run side by side: numpy has one thread in each, so that none waits for another. ranx is not compiled.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
+
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
-from hypothesis import Phase, settings
+from hypothesis import HealthCheck, Phase, settings
 
 from command import Command, Outcome
 from lexirecall.cli import main
 from lexirecall.progress import Progress
-from strategies import EVERYDAY
+from strategies import ALL, EVERYDAY
 
-pytest_plugins = ["time_limit"]
+pytest_plugins = ["time_limit", "needs"]
 
-# machines are shared, and the first example pays for imports
-settings.register_profile("unhurried", deadline=None, max_examples=EVERYDAY)
-settings.register_profile("long", deadline=None, max_examples=2 * EVERYDAY)  # with all examples of costly properties
+# Machines are shared, the first example pays for imports, and every run draws its own examples: neither a slow run nor
+# an unlucky draw may fail. A property that finds no example at all still does.
+settings.register_profile(
+    "any", deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
+)
+settings.register_profile("unhurried", settings.get_profile("any"), max_examples=EVERYDAY)
+settings.register_profile("long", settings.get_profile("any"), max_examples=2 * ALL)
 # for mutants/run.py: many faulty copies of the package meet the same examples, and it is enough that one fails
 settings.register_profile(
-    "mutants", deadline=None, derandomize=True, max_examples=20, database=None, phases=[Phase.explicit, Phase.generate]
+    "mutants",
+    settings.get_profile("any"),
+    derandomize=True,
+    max_examples=20,
+    database=None,
+    phases=[Phase.explicit, Phase.generate],
 )
 settings.load_profile("unhurried")
 
 
+FIRST = ("test_golden.py", "test_documentation.py", "test_gates.py", "test_meta.py", "test_report_browser.py")
+"""Files that take longest, after those of Spark."""
+SHARED_OUT = ("test_golden.py", "test_report_browser.py")
+"""Files whose tests any process may take: they share little."""
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Keep the tests of a file in one process: files share what takes long to start, such as Spark and a browser."""
-    from xdist.scheduler import LoadFileScheduling
+    """Keep the tests of a file in one process, because of what they share."""
+    from xdist.scheduler import LoadScopeScheduling
 
-    return LoadFileScheduling(config, log)
+    from needs import OF_SPARK
+
+    class Scheduling(LoadScopeScheduling):  # type: ignore[misc]
+        def _split_scope(self, nodeid: str) -> str:
+            file = nodeid.partition("::")[0]
+            if file.endswith(SHARED_OUT):
+                return nodeid
+            return OF_SPARK[0] if file.endswith(OF_SPARK) else file
+
+    config.option.loadscopereorder = False
+    return Scheduling(config, log)
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:
@@ -92,51 +122,10 @@ def reported(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Reports]:
     return record
 
 
-SPARK_WARNS = (
-    "ignore:PySpark does not yet fully support pandas:FutureWarning",
-    "ignore::ResourceWarning:pyspark",
-    # pyspark 4.0 leaves it to the garbage collector to close the sockets that results come through
-    "ignore:unclosed <socket:ResourceWarning",
-    "ignore:Exception ignored in. <socket:pytest.PytestUnraisableExceptionWarning",
-)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Begin with what takes longest, where several processes run, so that none ends with it."""
+    if hasattr(config, "workerinput"):
+        from needs import OF_SPARK
 
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let Spark say what it says; it may be the garbage of one test that the next one hears of."""
-    heard = {item.path for item in items if "spark" in getattr(item, "fixturenames", ())}
-    for item in items:
-        if item.path in heard:
-            for warning in SPARK_WARNS:
-                item.add_marker(pytest.mark.filterwarnings(warning))
-
-
-@pytest.fixture(scope="session")
-def spark_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Spark's working folder: relative paths begin there, wherever Python is."""
-    return tmp_path_factory.mktemp("spark")
-
-
-@pytest.fixture(scope="session")
-def spark(spark_folder: Path) -> Iterator[Any]:
-    """One session for all tests, since it takes long to start."""
-    pytest.importorskip("pyspark.sql", reason="pyspark is not installed: pip install 'lexirecall[spark]'")
-    from lexirecall.engines import spark as engine
-    from lexirecall.engines import spark_session
-    from lexirecall.errors import UsageError
-
-    try:
-        spark_session.check_java()
-    except UsageError as error:
-        pytest.skip(str(error))
-    small = {
-        "spark.sql.shuffle.partitions": "2",
-        "spark.default.parallelism": "2",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.sql.codegen.wholeStage": "false",  # compiling would take longer than the few rows do
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-    }
-    with contextlib.chdir(spark_folder), pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
-        session = engine.session("local[2]", **small)
-    yield session
-    session.stop()
+        places = {name: place for place, name in enumerate((*OF_SPARK, *FIRST))}
+        items.sort(key=lambda item: places.get(item.path.name, len(places)))

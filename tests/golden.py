@@ -6,6 +6,7 @@ answer, one that nobody judged, equal scores, grades below 0, a judgment given t
 """
 
 import contextlib
+import functools
 import hashlib
 import io
 import json
@@ -56,6 +57,8 @@ TESTING = (
     "--test max-t", "--test max-t --resamples 30",
     "--correction holm", "--correction bonferroni", "--correction bh", "--correction none", "--alpha 0.2", "--alpha 1",
     "--resamples 0", "--test-ties drop", "--test-ties split", "--test nothing",
+    "--family each", "--family measures", "--family measures --test max-t", "--family measures --test hsd",
+    "--primary LexiRecall", "--primary RR", "--margin 0.2", "--margin 0", "--margin 2",
 )  # fmt: skip
 BOOTSTRAP = ("--bootstrap 99", "--bootstrap 99 --seed 3 --alpha 0.2", "--bootstrap 99 --alpha 0.01")
 FORMATS = tuple(f"-f {form}" for form in tables.FORMATS)
@@ -90,8 +93,8 @@ def _reading(command: str, files: str, end: str) -> list[str]:
             "memory_limit --engine duckdb", "threads=1",
         )
     ]  # fmt: skip
-    calls += [f"{command} {files} --engine duckdb {end}", f"{command} {files} --stdin-name piped {end}"]
-    return calls if command in ("eval", "compare") else [*calls, f"{command} {files} --engine spark {end}"]
+    calls += [f"{command} {files} --engine {each} {end}" for each in ("duckdb", "spark", "duckdb --master local")]
+    return [*calls, f"{command} {files} --stdin-name piped {end}"]
 
 
 _VECTORS = "--query-vectors q.npy --corpus-vectors c.npy --query-ids q.txt --corpus-ids c.txt"
@@ -102,6 +105,8 @@ CASES: dict[str, list[str]] = {
         *(f"eval {TWO} -q {form}" for form in (*FORMATS, "-f trec")),
         *_reading("eval", THREE, "-q -f jsonl"),
         *(f"eval {THREE} --bootstrap 99 {form}" for form in FORMATS),
+        *(f"eval {TWO} -m AP -m TSE -m All@5 -m LexiRecall --interval {option}" for option in (
+            "", "-f jsonl", "-f trec", "--engine spark", "--over median --over tail:0.5 --over min -f tsv")),
         *(f"eval {TWO} -m AP -m NumRet -m LastRel --bootstrap 200 --seed 3 {option}" for option in (
             "-q", "--sort AP --digits 2", "--queries intersection -f jsonl", "--manifest made.json -f tsv")),
         *(f"eval {TWO} {option}" for option in (
@@ -220,9 +225,14 @@ CASES: dict[str, list[str]] = {
             "--require 'no query loses a relevant document' --require 'tail:0.5 of R@3 >= 0.5' -f jsonl",
             "--require 'every relevant document is found within the first 3'", "--require 'AP is good' --require x",
             "--require 'every relevant document is found within the first 9' --depth 4",
-            "-m AP --over mean --over tail:0.5 --by types.tsv --min-queries 2 --bootstrap 99 --seed 3 -f jsonl",
-            "-m AP --over tail:0.5 --bootstrap 3", "--over min", "--by types.tsv --min-queries 2 --require 'R@3>0.1'",
-            "--ledger made.jsonl", "--ledger empty.tsv", "--ledger a.run", "--corpus-ids c.txt", "--corpus-ids q.txt",
+            "-m AP --over mean --over tail:1 --by types.tsv --min-queries 2 -f jsonl",
+            "-m AP --over tail:1", "-m AP --over tail:0.5", "--over min",
+            "--by types.tsv --min-queries 2 --require 'R@3>0.1'",
+            "--ledger made.jsonl", "--ledger made.jsonl --build 4f2a91c --builds 20 --margin 0.1", "--build 4f2a91c",
+            "--require 'at most 20% of queries lose a relevant document within the first 3'",
+            "--require 'at most 45 % of queries lose a relevant document with 95% confidence' -f jsonl",
+            "--require 'at most 2% of queries lose a relevant document with 95% confidence'",
+            "--ledger empty.tsv", "--ledger a.run", "--corpus-ids c.txt", "--corpus-ids q.txt",
             "--corpus-ids missing.txt", "--texts corpus.jsonl --texts words.tsv",
             "--also junit=made.xml --also markdown=made.md -o made.txt",
             "--also made.xml", "--also pdf=made.pdf", "--also junit=a.run", "-m nope", "--margin x")),
@@ -252,22 +262,27 @@ CASES: dict[str, list[str]] = {
     "unjudged": [
         f"unjudged {THREE}",
         *(f"unjudged {TWO} -m LexiRecall -m R@3 -m AP {form}" for form in FORMATS),
-        *_reading("unjudged", TWO, "-m LexiRecall -m R@3 --samples 20 --show pairs -f jsonl"),
-        *(f"unjudged {THREE} -m LexiRecall -m R@3 --samples 20 {option}" for option in (
+        *_reading("unjudged", TWO, "-m LexiRecall -m R@3 --show pairs -f jsonl"),
+        *(f"unjudged {THREE} -m LexiRecall -m R@3 {option}" for option in (
             *(f"--show {view}" for view in ("summary", "runs", "pairs", "queries", "judge", "hindsight")),
-            "--show queries -f jsonl", "--rate 0.02", "--rate 0", "--rate 2", "--rate x", "--seed 3", "--samples 0",
-            "--samples -1", "--baseline b.run --show pairs", "--baseline none", "--judge 5", "--judge 5 -f csv",
+            "--show queries -f jsonl", "--rate 0.02", "--rate 0.02 --show queries", "--rate 0", "--rate 2", "--rate x",
+            "--rate 0.1 --samples 20 --seed 3", "--samples 9", "--rate 0.1 --samples 0", "--rate 0.1 -f jsonl",
+            "--baseline b.run --show pairs", "--baseline none", "--judge 5", "--judge 5 -f csv",
             "--judge 5 -f jsonl --texts corpus.jsonl --texts words.tsv", "--judge 3 --texts words.tsv", "--judge 0",
-            "--judge 2 --samples 0", "--texts words.tsv", "--judged-with rejudged.txt",
-            "--judged-with rejudged.txt -f jsonl", "--judged-with qrels.txt", "--judged-with missing.txt",
+            "--judge 2 --samples 9", "--judge 2 --rate 0.1 --samples 9", "--texts words.tsv",
+            "--judged-with rejudged.txt", "--rate 0.1 --judged-with rejudged.txt",
+            "--rate 0.1 --judged-with rejudged.txt -f jsonl",
+            "--rate 0.1 --judged-with qrels.txt", "--rate 0.1 --judged-with missing.txt",
             "-m bpref -m infAP", "-m nope", "-m LastRel -m Depth@0.5 --show runs", "-o a.run")),
-        "unjudged qrels.txt a.run", "unjudged qrels.txt a.run --judge 3", "unjudged qrels.txt a.run -m LexiRecall",
+        "unjudged qrels.txt a.run", "unjudged qrels.txt a.run --judge 3", "unjudged qrels.txt a.run --rate 0.1",
+        "unjudged qrels.txt a.run -m LexiRecall",
         "unjudged qrels.txt kept.parquet", "unjudged qrels.txt", "unjudged qrels.txt missing.run",
         "unjudged odd.txt odd.run even.run --judge 3 --rate 0.1 -f tsv -o out.tsv",
         "unjudged odd.txt odd.run even.run --judge 3 --rate 0.1 -f tsv --raw",
     ],
-    "fuse": [  # with given weights: what is learnt differs in the last digits between machines
+    "fuse": [  # with given weights, or as RRF: what is learnt differs in the last digits between machines
         f"fuse {THREE} --weights fusion.json -o made.run",
+        f"fuse {THREE} --folds 3 --discount 0.9 --regularization 0.01 -o made.run --save-weights made.json",
         *(f"fuse {THREE} -m LexiRecall -m R@3 --weights fusion.json -o made.run {form}" for form in FORMATS),
         *_reading("fuse", THREE, "-m LexiRecall -m R@3 --weights fusion.json -o made.run -f jsonl"),
         *(f"fuse {THREE} -o made.run {option}" for option in (
@@ -351,6 +366,7 @@ CASES: dict[str, list[str]] = {
         f"study {THREE} --samples 2",
         *_reading("study", THREE, "--samples 2 -m AP -m LexiRecall"),
         f"study {THREE} --name mine --samples 2 -m AP",
+        f"study {THREE} --task toys --teams teams.txt --samples 2 -m AP", f"study {TWO} --teams teams.txt -m AP",
         "study --collections both.toml --name mine",
         "study qrels.txt a.run b.run --stdin-name piped",
         "study --collections both.toml --samples 2 --alpha 0.1 --seed 5 -m AP -m R@2 -o made --raw",
@@ -372,7 +388,7 @@ CASES: dict[str, list[str]] = {
         "project qrels.txt dup.run -o made.parquet",
         f"project stars.csv films.csv {_TABLES} -o made.parquet",
         f"project stars.csv films.csv {_TABLES} --engine duckdb --engine-options threads=1 -o made.parquet",
-        f"project stars.csv films.csv {_TABLES} --engine spark -o made.parquet",
+        *(f"project qrels.txt a.run --engine {each} -o made.parquet" for each in ("spark", "duckdb --master local")),
         "project qrels.txt kept.parquet c.run -o made.parquet", f"project {TWO}", f"project {TWO} -o a.run",
         "project qrels.txt a.run --name new -o made.parquet", f"project {TWO} --name new -o made.parquet",
         "project qrels.txt a.run --similarity dot -o made.parquet",
@@ -390,7 +406,7 @@ CASES: dict[str, list[str]] = {
         *(f"project qrels.txt {_VECTORS} {more} -o made.parquet" for more in (
             "", *(f"--similarity {name}" for name in ("dot", "cosine", "l2")), "--device cpu --name dense",
             *(f"--ties {rule}" for rule in ("input", "worst", "best", "expected")), "--depth 4 --judged-only",
-            "--checkpoint made.npz", "--missing last", "--missing error", "--corpus-size 10", "--engine duckdb",
+            "--missing last", "--missing error", "--corpus-size 10", "--engine duckdb",
             "--similarity nope")),
         "project qrels.txt --query-vectors q.npy --corpus-vectors few.npy --query-ids q.txt --corpus-ids few.txt "
         "--missing last -o made.parquet",
@@ -445,7 +461,7 @@ CASES: dict[str, list[str]] = {
         f"eval {TWO} -m R@10% -m All@50% --corpus-size sizes.txt -q -f jsonl",
         *(f"{command} nb.asreview svm.asreview {end}" for command, end in (
             ("compare", "-m ATD"), ("rank", ""), ("explain", ""), ("report", "-m ATD -o out.html"),
-            ("unjudged", "-m R@20% --samples 20"))),
+            ("unjudged", "-m R@20%"))),
         "project nb.asreview -o made.parquet", "eval screened.csv -m ATD", "eval old.csv", "eval refs.ris a.run",
         "eval broken.asreview", "eval empty.asreview", "eval other.zip",
     ],
@@ -474,13 +490,15 @@ CASES: dict[str, list[str]] = {
              "nope", "eval --nope"],
     "spark": [f"eval stars.csv films.csv --engine spark -f jsonl {_TABLES} {more}" for more in (
         "", "--level 4 --manifest made.json", "--no-relevant zero --queries intersection --depth 3 -m AP -m LexiRecall",
-        "-q", "-m nope", "--engine-options threads=1", "--providers owners.tsv -m WorstProvider",
+        "-q --interval -m AP", "-m nope", "--engine-options threads=1", "--providers owners.tsv -m WorstProvider",
         "-m AP -m All@3 --over mean --over tail:0.25 --by types.tsv --min-queries 2", "--over worst",
         "--by missing.tsv", "-m R@3 -m All@3 --units owners.tsv --judged items --count units", "--units missing.tsv",
         "--count units")] + [
         f"compare stars.csv films.csv --engine spark {_TABLES} {more}" for more in (
         "", "-f jsonl --test sign --baseline b --level 4", "--show pairs --test t --correction bh", "--test hsd",
-        "-f pref_eval")] + ["compare qrels.txt a.run b.run --engine spark"],
+        "-f pref_eval", "-m R@3 --over median --by types.tsv -f jsonl")] + [
+        f"{call} stars.csv films.csv --engine spark {_TABLES} --engine-options spark.app.name=golden {more}"
+        for call, more in (("rank", "--bootstrap 99"), ("unjudged", ""), ("eval", "--show discovery"))],
 }  # fmt: skip
 """The calls of each file in tests/golden/."""
 
@@ -681,6 +699,7 @@ def _write_tables(judged: dict[str, dict[str, int]], runs: dict[str, dict[str, d
         'no_relevant = "zero"\nqueries = "intersection"\ndepth = 5\ncolumns = { document = "film", grade = "stars" }\n'
     )
     Path("both.toml").write_text(one + two)
+    Path("teams.txt").write_text("a.run us\nb.run us\nc.run them\n")
     Path("wrong.toml").write_text(one + 'level = "two"\nno_relevant = 3\n')
 
 
@@ -700,10 +719,8 @@ def _ended(text: str) -> str:
 
 
 def record(call: str, longest: int) -> Recorded:
-    """Run one call in the working directory, which is emptied first; longer outputs become a digest."""
-    for path in sorted(Path().rglob("*"), reverse=True):
-        path.rmdir() if path.is_dir() else path.unlink()
-    write_collection()
+    """Run one call in the working directory, which holds the collection alone; longer outputs become a digest."""
+    _restore_collection()
     if " kept.parquet" in call.partition(" -o ")[0]:
         project("qrels.txt", ["a.run", "b.run"], needs_judged=True).save("kept.parquet")
     if "-vectors" in call or "--corpus-ids" in call:
@@ -719,6 +736,27 @@ def record(call: str, longest: int) -> Recorded:
     parts = {f"exit {code}, stdout": out or "(nothing)", "stderr": err, **{str(path): _content(path) for path in made}}
     limits = {name: 0 if name.endswith(_LAID_OUT) and longest < _FIRST else longest for name in parts}
     return Recorded(call, {name: text if len(text) <= limits[name] else _digest(text) for name, text in parts.items()})
+
+
+def _restore_collection() -> None:
+    collection = _collection()
+    for path in sorted(Path().rglob("*"), reverse=True):
+        if path.is_dir():
+            with contextlib.suppress(OSError):  # it is not empty
+                path.rmdir()
+        elif collection.get(str(path)) != path.read_bytes():
+            path.unlink()
+    for name, content in collection.items():
+        if not Path(name).exists():
+            Path(name).parent.mkdir(parents=True, exist_ok=True)
+            Path(name).write_bytes(content)
+
+
+@functools.cache
+def _collection() -> dict[str, bytes]:
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        write_collection()
+        return {str(path): path.read_bytes() for path in Path().rglob("*") if path.is_file()}
 
 
 def _digest(text: str) -> str:
@@ -806,8 +844,13 @@ def is_covered(option: str, name: str) -> bool:
 def recorded(name: str, folder: Path | None = None) -> Iterator[Recorded]:
     """Run all calls of one file, in a folder that is emptied, or in a temporary one."""
     with tempfile.TemporaryDirectory() as temporary, contextlib.chdir(folder or temporary):
-        for i, call in enumerate(CASES[name]):
-            yield record(call, _LONGEST.get(name, 2_500) if i else _FIRST)
+        for number in range(len(CASES[name])):
+            yield recorded_call(name, number)
+
+
+def recorded_call(name: str, number: int) -> Recorded:
+    """Run one call of a file in the working directory, which is emptied first."""
+    return record(CASES[name][number], _LONGEST.get(name, 2_500) if number else _FIRST)
 
 
 def read(name: str) -> dict[str, str]:

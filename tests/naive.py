@@ -577,6 +577,14 @@ def value(name: str, settings: Mapping[str, Any], case: Case) -> float:
     return twin(case, **kept)
 
 
+def better(direction: int, x: float, y: float) -> int:
+    """Tell which of two values is better; what is undefined is worse than everything else, and equal to itself."""
+    worth = [direction * each if math.isfinite(each) else -math.inf for each in (x, y)]
+    if worth[0] == worth[1] or (math.isfinite(sum(worth)) and math.isclose(*worth, rel_tol=1e-12)):
+        return 0
+    return 1 if worth[0] > worth[1] else -1
+
+
 def completed(case: Case) -> list[Case]:
     """The rankings of the whole corpus that a list may be the top of, if what is relevant and missing comes last.
 
@@ -1187,10 +1195,51 @@ def drawn_below(bound: int, number: int, words: Iterator[int]) -> list[int]:
     return [next(accepted) % bound for _ in range(number)]
 
 
-def resampled_total(values: list[float], drawn: list[int], *, is_sum: bool = False) -> Fraction | None:
-    """The mean of what is drawn, or its sum; nan is left out, and None is the mean of nothing."""
-    there = [Fraction(values[q]) for q in drawn if not math.isnan(values[q])]
-    return None if not there else sum(there, Fraction(0)) / (1 if is_sum else len(there))
+def tail_and_error(values: list[float], k: int) -> tuple[float, float]:
+    """The mean of the k lowest values, and its standard error: of all values, where k is their number."""
+    n, ascending = len(values), sorted(values)
+    limit = ascending[min(k, n - 1)]
+    moves = [min(Fraction(value) - Fraction(limit), Fraction(0)) for value in values]
+    centre = sum(moves) / n
+    variance = sum((move - centre) ** 2 for move in moves) / (n - 1)
+    return float(sum(map(Fraction, ascending[:k])) / k), math.sqrt(variance) / (k / n * math.sqrt(n))
+
+
+def studentized_interval(values: list[float], k: int, drawn: list[list[int]], alpha: Fraction) -> tuple[float, float]:
+    """The bootstrap-t interval of the mean of the k lowest; one of equal values is infinitely far off."""
+    tail, error = tail_and_error(values, k)
+    statistics = []
+    for places in drawn:
+        own, its_error = tail_and_error([values[q] for q in places], k)
+        moved = 0.0 if math.isclose(own, tail, rel_tol=1e-9) else own - tail
+        statistics.append(moved / its_error if its_error else math.copysign(math.inf, moved) if moved else 0.0)
+    j = math.floor((len(drawn) + 1) * alpha / 2)
+    ascending = sorted(statistics)
+    return tail - ascending[-j] * error, tail - ascending[j - 1] * error
+
+
+def quantile_interval(values: list[float], share: Fraction, alpha: Fraction) -> tuple[float, float]:
+    """From one ordered value to another: how many lie below the quantile is binomial. Endless where there is none."""
+    n, ascending = len(values), sorted(values)
+
+    def at_most(x: int) -> Fraction:
+        return sum((math.comb(n, i) * share**i * (1 - share) ** (n - i) for i in range(x + 1)), Fraction(0))
+
+    low = max(place for place in range(n + 2) if at_most(place - 1) <= alpha / 2)
+    high = min(place for place in range(n + 2) if at_most(min(place - 1, n)) >= 1 - alpha / 2)
+    return (-math.inf if low < 1 else ascending[low - 1]), (math.inf if high > n else ascending[high - 1])
+
+
+def tail_difference_error(x: list[float], y: list[float], k: int) -> float:
+    """The standard error of the difference of the means of the k lowest of each of two runs, on the same queries."""
+    n = len(x)
+    moves = []
+    for own in (x, y):
+        limit = sorted(own)[min(k, n - 1)]
+        moves.append([min(value - limit, 0.0) * n / k for value in own])
+    apart = [p - q for p, q in zip(*moves, strict=True)]
+    centre = math.fsum(apart) / n
+    return math.sqrt(math.fsum((each - centre) ** 2 for each in apart) / (n - 1) / n)
 
 
 def percentile_ends(numbers: Iterable[Fraction | None], alpha: Fraction) -> tuple[Fraction, Fraction] | None:
@@ -1230,6 +1279,36 @@ def max_t_counts(rows: list[list[int]], patterns: list[tuple[int, ...]]) -> list
     ]
 
 
+def studentized_counts(rows: list[list[int | None]], draws: list[list[int]]) -> list[int]:
+    """How many samples of the requests have a maximum as large, over each pair and those with smaller statistics.
+
+    The statistic is the square of mean / standard error; None is a request on which the pair is not compared.
+    """
+
+    def squared(values: Sequence[Fraction], *, is_sample: bool) -> Fraction | float:
+        if len(values) < 2:
+            return 0 if not any(values) else math.inf
+        mean = sum(values, Fraction()) / len(values)
+        error = sum((d - mean) ** 2 for d in values) / (len(values) * (len(values) - 1))
+        if not error:
+            return math.inf if mean and is_sample else Fraction(0)
+        return mean**2 / error
+
+    present = [[Fraction(d) for d in row if d is not None] for row in rows]
+    means = [sum(each, Fraction()) / len(each) for each in present]
+    observed = [squared(each, is_sample=False) for each in present]
+    counts = [0] * len(rows)
+    for drawn in draws:
+        centred = [
+            [Fraction(d) - mean for d in map(row.__getitem__, drawn) if d is not None]
+            for row, mean in zip(rows, means, strict=True)
+        ]
+        resampled = [squared(each, is_sample=True) for each in centred]
+        for k, t in enumerate(observed):
+            counts[k] += max(r for r, other in zip(resampled, observed, strict=True) if other <= t) >= t
+    return counts
+
+
 def step_down(pvalues: list[Fraction], statistics: list[float]) -> list[Fraction]:
     """The largest p of the pairs whose statistic is as large."""
     return [max(p for p, other in zip(pvalues, statistics, strict=True) if other >= one - 1e-9) for one in statistics]
@@ -1246,23 +1325,87 @@ def share_between(numbers: list[int], groups: Sequence[int]) -> Fraction | None:
     return sum(len(part) * (mean(part) - mean(numbers)) ** 2 for part in parts) / total if total else None
 
 
-def brown_forsythe(numbers: list[int], groups: Sequence[int]) -> Fraction:
-    """b/(b + w), where w is what the squares between groups are on average if only the spreads differ."""
-    parts = [[number for number, own in zip(numbers, groups, strict=True) if own == group] for group in {*groups}]
+def variance(numbers: Sequence[int]) -> Fraction:
+    """Squares about the mean over how many numbers there are but one; 0 of a single number."""
     mean = Fraction(sum(numbers), len(numbers))
-    between = sum((len(part) * (Fraction(sum(part), len(part)) - mean) ** 2 for part in parts), Fraction(0))
-    within = Fraction(0)
-    for part in parts:
-        squares = sum(((x - Fraction(sum(part), len(part))) ** 2 for x in part), Fraction(0))
-        within += (1 - Fraction(len(part), len(numbers))) * squares / max(len(part) - 1, 1)
-    return Fraction(between) / (between + within) if between + within else Fraction(0)
+    return sum(((number - mean) ** 2 for number in numbers), Fraction(0)) / max(len(numbers) - 1, 1)
 
 
-def interaction_pvalue(numbers: list[int], groups: list[int]) -> Fraction:
-    """The share of all different ways to hand out the groups that have a statistic at least as large."""
-    statistics = [brown_forsythe(numbers, way) for way in {*permutations(groups)}]
-    observed = brown_forsythe(numbers, groups)
-    return Fraction(sum(statistic >= observed for statistic in statistics), len(statistics))
+def welch_james(numbers: Sequence[int], groups: Sequence[int]) -> Fraction:
+    """sum_g w_g (m_g - m_w)², w_g = n_g / max(s_g², s²/100)."""
+    parts = [[number for number, own in zip(numbers, groups, strict=True) if own == group] for group in {*groups}]
+    means = [Fraction(sum(part), len(part)) for part in parts]
+    weights = [Fraction(len(part)) / max(variance(part), variance(numbers) / 100) for part in parts]
+    middle = sum((w * m for w, m in zip(weights, means, strict=True)), Fraction(0)) / sum(weights)
+    return sum((w * (m - middle) ** 2 for w, m in zip(weights, means, strict=True)), Fraction(0))
+
+
+def ways_to_hand_out(sizes: Mapping[int, int]) -> Iterator[tuple[int, ...]]:
+    """Every different way to hand out as many labels of each kind."""
+    if not any(sizes.values()):
+        yield ()
+    for label, number in sizes.items():
+        if number:
+            yield from ((label, *way) for way in ways_to_hand_out({**sizes, label: number - 1}))
+
+
+def interaction_pvalue(numbers: list[int], groups: list[int], fewest: int = 5) -> Fraction | None:
+    """The share of all ways to hand out the groups that are large enough with a statistic at least as large."""
+    kept = [(x, group) for x, group in zip(numbers, groups, strict=True) if groups.count(group) >= fewest]
+    values, own = [x for x, _ in kept], [group for _, group in kept]
+    if len({*own}) < 2 or len({*values}) < 2:
+        return None
+    statistics = [welch_james(values, way) for way in ways_to_hand_out(Counter(own))]
+    return Fraction(sum(statistic >= welch_james(values, own) for statistic in statistics), len(statistics))
+
+
+OwnedDocument = tuple[int, int, Set[int]]
+"""Exposure and grade of a document, and its providers."""
+
+
+def placement_differences(queries: Sequence[Sequence[OwnedDocument]], provider: int) -> list[Fraction]:
+    """D of each query on which the provider and others have documents of one grade."""
+    found = []
+    for documents in queries:
+        difference, is_shared = Fraction(0), False
+        for grade in {grade for _, grade, _ in documents}:
+            same = [e for e, other, _ in documents if other == grade]
+            own = [e for e, other, owners in documents if other == grade and provider in owners]
+            is_shared |= 0 < len(own) < len(same)
+            difference += sum(own) - len(own) * Fraction(sum(same), len(same))
+        if is_shared:
+            found.append(difference)
+    return found
+
+
+def squared_placement(differences: Sequence[Fraction]) -> Fraction | float:
+    """T² of mean(D)/(sd(D)/√Q')."""
+    n, mean = len(differences), sum(differences) / len(differences)
+    squares = sum(((one - mean) ** 2 for one in differences), Fraction(0))
+    if not squares:
+        return math.inf if mean else Fraction(0)
+    return mean**2 * n * (n - 1) / squares
+
+
+def ways_to_permute_owners(documents: Sequence[OwnedDocument]) -> list[list[OwnedDocument]]:
+    """The documents of a query with their owners permuted among those of the same grade, in every way."""
+    ways: list[list[OwnedDocument]] = [[]]
+    for grade in sorted({grade for _, grade, _ in documents}):
+        same = [document for document in documents if document[1] == grade]
+        permuted = [
+            [(e, grade, owners) for (e, _, _), owners in zip(same, order, strict=True)]
+            for order in permutations([owners for _, _, owners in same])
+        ]
+        ways = [way + more for way in ways for more in permuted]
+    return ways
+
+
+def placement_pvalue(queries: Sequence[Sequence[OwnedDocument]], provider: int) -> Fraction:
+    """(1 + #)/(B + 1), where # counts the ways to permute the owners with so large a |T|, of all B."""
+    observed = squared_placement(placement_differences(queries, provider))
+    ways = [*product(*map(ways_to_permute_owners, queries))]
+    as_large = sum(squared_placement(placement_differences(way, provider)) >= observed for way in ways)
+    return Fraction(as_large + 1, len(ways) + 1)
 
 
 def doubled_ranks(sizes: list[int]) -> list[int]:
@@ -1382,6 +1525,25 @@ def label_weights(
     return totals
 
 
+def shared_chance(centre: float, spread: float) -> float:
+    """Return the mean of logistic(centre + z) over normal z of this deviation, by the midpoint rule."""
+    steps = [-9 + 18 * (k + 0.5) / 4000 for k in range(4000)]
+    mass = sum(math.exp(-z * z / 2) for z in steps)
+    return sum(math.exp(-z * z / 2) / (1 + math.exp(-centre - spread * z)) for z in steps) / mass
+
+
+def shared_likelihood(cells: Sequence[Sequence[tuple[float, float, bool]]]) -> float:
+    """Return the log likelihood of the labels of items, centre, deviation and label, that share one z in each cell."""
+    steps = [-9 + 18 * (k + 0.5) / 4000 for k in range(4000)]
+    mass = sum(math.exp(-z * z / 2) for z in steps)
+    total = 0.0
+    for cell in cells:
+        labels = [[1 / (1 + math.exp(-(c + s * z) * (1 if x else -1))) for c, s, x in cell] for z in steps]
+        parts = zip(steps, labels, strict=True)
+        total += math.log(sum(math.exp(-z * z / 2) * math.prod(each) for z, each in parts) / mass)
+    return total
+
+
 def number_chances(chances: Sequence[float]) -> list[float]:
     """Return the chance of each number of successes, from all outcomes."""
     totals = [0.0] * (len(chances) + 1)
@@ -1428,10 +1590,11 @@ def sign_test_pvalue(wins: int, losses: int, ties: int = 0) -> Fraction:
 
 
 def effective_requests(numbers: list[int]) -> Fraction | None:
-    """On how many requests the mean rests: 3 (sum d²)² / sum d⁴, at most all of them; None without a difference."""
-    if not any(numbers):
+    """On how many requests the mean rests: 3 (sum d²)² / sum d⁴, at most those that do not tie; None if all do."""
+    untied = len([d for d in numbers if d])
+    if not untied:
         return None
-    return min(Fraction(len(numbers)), Fraction(3 * sum(d**2 for d in numbers) ** 2, sum(d**4 for d in numbers)))
+    return min(Fraction(untied), Fraction(3 * sum(d**2 for d in numbers) ** 2, sum(d**4 for d in numbers)))
 
 
 def sign_test_power(untied: int, share: float, alpha: float) -> float:
@@ -1647,6 +1810,89 @@ def one_sided_sign_p(wins: int, losses: int) -> Fraction:
     return Fraction(sum(math.comb(trials, k) for k in range(wins + 1)), 2**trials)
 
 
+def binomial_at_most(successes: int, trials: int, chance: Fraction) -> Fraction:
+    """P(X <= successes), by adding up."""
+    terms = (math.comb(trials, k) * chance**k * (1 - chance) ** (trials - k) for k in range(successes + 1))
+    return sum(terms, Fraction(0))
+
+
+def sign_gate_power(share: float, n: int, untied: int, level: float) -> float:
+    """The chance that a one-sided sign test fails a run if this share of n queries is lost, and others move as now.
+
+    A query that is not lost is won or lost with the chance untied/2n each. Every number of wins and losses is gone
+    through.
+    """
+    won = (1 - share) * untied / n / 2
+    lost = share + won
+    power = 0.0
+    for wins in range(n + 1):
+        for losses in range(n - wins + 1):
+            ties = n - wins - losses
+            if losses > wins and one_sided_sign_p(wins, losses) < level:
+                ways = math.comb(n, wins) * math.comb(n - wins, losses)
+                power += ways * won**wins * lost**losses * max(1 - won - lost, 0.0) ** ties
+    return power
+
+
+class Ledger:
+    """What the ledger of a gate does, on a list of builds that is gone through for each."""
+
+    def __init__(self, alpha: float, builds: int | None) -> None:
+        self.alpha, self.builds = alpha, builds
+        self.rows: list[dict[str, Any]] = []
+
+    def begin(self, queries: set[str], digest: str, name: str | None, least_p: float) -> Any:
+        """Return number, level, what spends, is known, and has changed, the verdict, and the row; None if refused."""
+        related = [row for row in self.rows if row["queries"] & queries]
+        named = [row for row in related if row["name"] == name]
+        same = [row for row in named if row["digest"] == digest]
+        same = [row for row in (same if name is None else named) if row["spends"]] or same
+        if same:
+            row = same[0]
+            return (*row["given"], True, row["digest"] != digest, row["passed"], row)
+        number = 1 + sum(row["spends"] for row in related)
+        level = 6 * self.alpha / (math.pi * number) ** 2 if self.builds is None else self.alpha / self.builds
+        spends = least_p < level
+        if spends and self.builds is not None and number > self.builds:
+            return None
+        row = {"queries": queries, "digest": digest, "name": name, "spends": spends, "passed": None}
+        row["given"] = number, level, spends
+        self.rows.append(row)
+        return (number, level, spends, False, False, None, row)
+
+    def end(self, build: Any, *, passed: bool) -> None:
+        """The first verdict is the one that stays."""
+        row = build[-1]
+        row["passed"] = passed if row["passed"] is None else row["passed"]
+
+
+def hall_transform(deviation: float, skewness: float, n: int) -> float:
+    """Hall's cubic, which makes the t statistic of skewed values nearly symmetric."""
+    w, c = deviation, skewness
+    return w + c * w**2 / 3 + c**2 * w**3 / 27 + c / (6 * n)
+
+
+def sample_moments(values: Sequence[float]) -> tuple[float, float, float]:
+    """Mean, sample deviation and skewness, corrected for the number of values."""
+    n, mean = len(values), math.fsum(values) / len(values)
+    deviation = math.sqrt(math.fsum((x - mean) ** 2 for x in values) / (n - 1))
+    cubes = math.fsum(((x - mean) / deviation) ** 3 for x in values) / n
+    return mean, deviation, n**2 / ((n - 1) * (n - 2)) * cubes
+
+
+def hall_limit(values: Sequence[float], limit: float) -> float:
+    """The mean at which the transformed statistic of these values is a limit of t, found by halving."""
+    n, (mean, deviation, skewness) = len(values), sample_moments(values)
+    low, high = -1e6, 1e6
+    for _ in range(200):
+        middle = (low + high) / 2
+        if math.sqrt(n) * hall_transform(middle, skewness, n) < limit:
+            low = middle
+        else:
+            high = middle
+    return mean - deviation * low
+
+
 def holm_by_steps(pvalues: Sequence[float], alpha: float) -> list[bool]:
     """Reject the smallest p below alpha/m, then the next below alpha/(m - 1), and stop at the first that is not."""
     rejected = [False] * len(pvalues)
@@ -1696,6 +1942,16 @@ def recall_sign(cutoff: int) -> Callable[[set[str], Sequence[str], Sequence[str]
     def sign(relevant: set[str], x: Sequence[str], y: Sequence[str]) -> int:
         difference = len(relevant & set(x[:cutoff])) - len(relevant & set(y[:cutoff]))
         return (difference > 0) - (difference < 0)
+
+    return sign
+
+
+def value_sign(name: str, direction: int) -> Callable[[set[str], Sequence[str], Sequence[str]], int]:
+    """Compare the values of a measure, of which the undefined are the worst."""
+
+    def sign(relevant: set[str], x: Sequence[str], y: Sequence[str]) -> int:
+        judged = dict.fromkeys(relevant, 1.0)
+        return better(direction, *(value(name, {}, Case(grades_shown([*items], judged), judged)) for items in (x, y)))
 
     return sign
 

@@ -28,7 +28,7 @@ def executed(path: Path) -> dict[str, Any]:
     notebook = nbformat.read(path, as_version=4)
     with tempfile.TemporaryDirectory() as settings, tempfile.TemporaryDirectory() as folder:
         os.environ |= dict.fromkeys(("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR"), settings)
-        client = nbclient.NotebookClient(notebook, timeout=120, resources={"metadata": {"path": folder}})
+        client = nbclient.NotebookClient(notebook, timeout=None, resources={"metadata": {"path": folder}})
         try:
             client.execute()
         except nbclient.exceptions.CellExecutionError as error:

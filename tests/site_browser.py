@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from browsing import AXE, served, started
+from browsing import AXE, patient, served
 
 ROOT = Path(__file__).parents[1]
 SITE = ROOT / "site"
@@ -31,12 +31,6 @@ def address() -> Iterator[str]:
         yield root
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with started() as found:
-        yield found
-
-
 @pytest.fixture
 def show(browser: Any, address: str) -> Iterator[Open]:
     """Open pages, all in one tab; a request to anywhere else fails the test."""
@@ -44,7 +38,7 @@ def show(browser: Any, address: str) -> Iterator[Open]:
 
     def opened(name: str, page: Any = None, **context: Any) -> Any:
         if page is None:
-            contexts.append(browser.new_context(**context))
+            contexts.append(patient(browser.new_context(**context)))
             page = contexts[-1].new_page()
             page.on("request", lambda sent: asked.append(sent.url))
         page.goto(f"{address}/{name}")

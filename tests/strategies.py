@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hypothesis import HealthCheck, settings
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from lexirecall.fields import choices_of
@@ -23,25 +23,26 @@ GRADES = (-2.0, -1.0, 0.0, 0.0, 0.25, 0.5, 1.0, 1.0, 1.5, 2.0, 3.0, 4.0)
 
 LEVELS = (1, 2, 0.5)
 
-EVERYDAY = 100  # examples of a property in the suite, unless it says otherwise
+ALL = 100  # examples of a property with all of them, unless it says otherwise
+EVERYDAY = 40  # of them in the suite of every day
 
 
 def quick(examples: int) -> settings:
-    """Return settings for a property that is cheap to try: no deadline, because the first example pays for imports.
-
-    The number of examples is for the profile of every day; one with fewer, or more, has fewer or more of all.
-    """
-    scaled = max(1, examples * settings().max_examples // EVERYDAY)
-    return settings(max_examples=scaled, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-
-
-def costly(examples: int) -> settings:
-    """Return settings for a property that takes seconds: a quarter of its examples every day, all in other profiles.
+    """Return settings for a property that is cheap to try: so many of its examples as the profile has of ALL.
 
     Examples are drawn anew in every run, so that many runs try what one run does not.
     """
-    everyday = settings().max_examples == EVERYDAY
-    return quick(max(examples // 4, min(examples, 5)) if everyday else examples)
+    return settings(max_examples=max(min(examples, 5), examples * settings().max_examples // ALL))
+
+
+def costly(examples: int) -> settings:
+    """Return settings for a property that takes seconds: every day it has fewer still, and all in other profiles."""
+    return quick(examples * 25 // EVERYDAY if settings().max_examples == EVERYDAY else examples)
+
+
+def some(cases: int) -> int:
+    """Return how many of its cases a loop tries: an eighth every day, and all in other profiles."""
+    return cases // 8 if settings().max_examples == EVERYDAY else cases
 
 
 @dataclass(frozen=True)

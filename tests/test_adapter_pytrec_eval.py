@@ -348,6 +348,7 @@ def test_lines_are_read_as_in_pytrec_eval() -> None:
         (["q1 0 d1 1"], r"run:1: a line must have 6 fields \(query Q0 document rank score tag\), but this one has 4"),
         (["q1 Q0 d1 1 2.5 tag"] * 2, "run:2: document 'd1' of query 'q1' is listed twice"),
         (["q1 Q0 d1 1 high tag"], "run:1: the score is not a number: 'high'"),
+        (["q1 Q0 d1 1 1_0 tag"], "run:1: the score is not a number: '1_0'"),
     ],
 )
 def test_lines_that_cannot_be_read_are_named(lines: list[str], message: str) -> None:
@@ -355,9 +356,10 @@ def test_lines_that_cannot_be_read_are_named(lines: list[str], message: str) -> 
         ours.parse_run(lines)
 
 
-def test_a_grade_that_is_no_whole_number_is_named() -> None:
-    with pytest.raises(FormatError, match=r"qrel:1: the grade is not a whole number: '0\.5'"):
-        ours.parse_qrel(["q1 0 d1 0.5"])
+@pytest.mark.parametrize("grade", ["0.5", "1_0", "\u0661"])
+def test_a_grade_that_is_no_whole_number_is_named(grade: str) -> None:
+    with pytest.raises(FormatError, match=f"qrel:1: the grade is not a whole number: '{grade}'"):
+        ours.parse_qrel([f"q1 0 d1 {grade}"])
 
 
 # What its documentation shows, with one line changed

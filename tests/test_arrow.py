@@ -45,12 +45,13 @@ Make = Callable[[pl.DataFrame], Any]
 
 
 def in_pyarrow(kind: Callable[[pa.DataType], pa.DataType]) -> Make:
-    """Return what casts the columns of ids to another type of pyarrow; numbers stay as they are."""
+    """Return what makes the columns of ids another type of pyarrow; numbers stay as they are."""
 
     def make(frame: pl.DataFrame) -> Any:
         table = frame.to_arrow()
         fields = [f.with_type(kind(f.type)) if pa.types.is_large_string(f.type) else f for f in table.schema]
-        return table.cast(pa.schema(fields))
+        columns = [pa.array(table[f.name].to_pylist(), f.type) for f in fields]
+        return pa.table(columns, schema=pa.schema(fields))
 
     return make
 
@@ -433,12 +434,6 @@ def test_columns_with_the_same_name_or_none_are_not_known() -> None:
     assert compiled_table(pa.table({"qid": ["q1"], "docno": ["a"]})) is None
 
 
-def test_a_frame_of_polars_without_a_stream_is_given_as_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    expected = compiled(ONE)
-    monkeypatch.delattr(pl.DataFrame, "__arrow_c_stream__", raising=False)
-    assert plain(compiled(ONE)) == plain(expected)
-
-
 def test_nothing_is_found_in_no_rows() -> None:
     assert compiled_table(pa.table({"qid": ["q1"], "docno": ["a"], "score": [1.0]})[:0]) is None
 
@@ -506,8 +501,9 @@ def test_a_wrong_caller_gets_an_exception() -> None:
     assert _native.table(table)[-1] == 2
     with pytest.raises(TypeError, match="this is a table of runs"):
         _native.judgment_table(table)
-    with pytest.raises(TypeError, match="this is a table of judgments"):
-        _native.table(_native.new_judgment_table(1, False, "qid", "docno", None))
+    for ask in (_native.table, _native.repeated_rows, _native.forget_ranking):
+        with pytest.raises(TypeError, match="this is a table of judgments"):
+            ask(_native.new_judgment_table(1, False, "qid", "docno", None))
     with pytest.raises(TypeError):
         new_table(score=None)
 
@@ -515,7 +511,7 @@ def test_a_wrong_caller_gets_an_exception() -> None:
 def test_rankings_go_on_in_the_next_batch() -> None:
     whole = pl.DataFrame({"qid": ["q1"] * 5, "docno": [*"xyabc"], "score": [1.0, 5.0, 3.0, 3.0, 2.0]})
     table = open_frame(whole, "run", name="run")
-    parts = [whole[:1], whole[1:4], whole[4:]]
+    parts = [part.to_arrow() for part in (whole[:1], whole[1:4], whole[4:])]
     rest: arrow.ReadWith = {"needs_judged": True, "is_given": False}
     in_parts = project_batches(parts, table.columns, "mine", JUDGMENTS, Conventions(), **rest)
     at_once = project_rows(table, "mine", JUDGMENTS, Conventions(), **rest)

@@ -4,6 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import against_r
 import contestants
 import pytest
 from experiments import BASELINES, CONTROL, ONE_QUERY, ONE_RUN, SUITES, TWO_RUNS, WAYS, Outcome
@@ -125,3 +126,12 @@ def test_only_text_goes_to_trec_eval(tmp_path: Path, monkeypatch: pytest.MonkeyP
     for run_file, is_there in (("a.run", True), ("a.run.gz", False)):
         commands = contestants.all_commands("qrels", [run_file], tmp_path, trec_eval="trec_eval", with_cold=False)
         assert (contestants.TREC_EVAL in [command.label for command in commands]) == is_there
+
+
+@pytest.mark.parametrize(
+    ("name", "theirs", "is_near"),
+    [("t.test: p", 0.1 + 1e-8, False), ("t.test: p", float("nan"), False), ("t.test: p", 0.1 + 1e-15, True),
+     ("wilcox.test: normal p*", 0.1 + 1e-8, True), ("ptukey: p**", 0.101, False)],
+)  # fmt: skip
+def test_numbers_that_are_not_those_of_r_are_seen(name: str, theirs: float, is_near: bool) -> None:
+    assert [found for _, found in against_r.largest([(name, 0.1, 0.1), (name, 0.1, theirs)])] == [is_near]

@@ -496,7 +496,7 @@ def test_queries_that_are_left_out_and_short_rankings_are_counted() -> None:
     assert [each.counts.query for each in made] == ["x", "y"]
     assert made[0].counts.read == made[0].counts.corpus_size == 3
     assert {note.kind: note.count for note in made.notes} == {
-        "left out": 1,
+        "not reviewed": 1,
         "without judgments": 1,
         "short": 1,
         "corpus": 1,
@@ -539,6 +539,7 @@ def test_a_drawn_file_is_filled_in_and_read_back(tmp_path: Path) -> None:
     path.write_text(drawn.to_csv().replace(",\n", ",0\n") + "1")
     made = certify(QRELS, RUN, read=4, sampled=path)
     assert [each.counts.samples for each in made] == [(SampleCount(6, 0),), (SampleCount(6, 1),)]
+    assert len(draw_sample(QRELS, RUN, 1, read=4).rows) == len(QRELS)
     further = draw_sample(QRELS, RUN, 100, read=4, sampled=path)
     assert not {*further.rows} & {*drawn.rows}
     assert len(further.rows) == 2 * (26 - 6)
@@ -608,6 +609,8 @@ def test_the_text_begins_with_a_sentence_and_ends_with_the_notes() -> None:
     assert first == f"{found}: at most 43 are among the 4,000 not read."
     assert last.startswith("note: 2 looks are planned: each is at 0.025")
     assert repr(certify(QRELS, RUN, read=4)) == "<Certificates: 2 queries>"
+    alone = certify({"x": QRELS["x"]}, RUN, read=4)
+    assert repr(alone) == f"<Certificates: {alone[0]}>"
 
 
 def test_what_speaks_against_the_ranking_as_the_corpus_is_said() -> None:

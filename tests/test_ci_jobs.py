@@ -76,7 +76,7 @@ class Workspace:
         command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script]
         done = subprocess.run(
             command, cwd=self.folder, env={**inherited, **settings, "GITHUB_ACTION_PATH": str(ROOT), **environment},
-            capture_output=True, text=True, check=False, timeout=120,
+            capture_output=True, text=True, check=False,
         )  # fmt: skip
         assert not (self.folder / "x").exists(), "an input was run"
         return done
@@ -141,13 +141,13 @@ def test_a_gate_that_fails_keeps_its_exit_code_and_its_report(workspace: Workspa
     assert workspace.outputs["exit-code"] == "3"
     assert "**Lost**: 8 relevant documents" in workspace.written("summary")
     assert "**The gate fails**" in done.stdout
-    assert ET.parse(workspace.folder / "gate.xml").getroot().attrib["failures"] == "9"  # noqa: S314 - our own
+    assert ET.parse(workspace.folder / "gate.xml").getroot().attrib["failures"] == "10"  # noqa: S314 - our own
     done = workspace.gitlab(**FILES, new="worse")
     assert done.returncode == 3
     assert "**The gate fails**" in done.stdout
     assert (workspace.folder / "lexirecall-gate.md").read_text() in done.stdout
     report = JOB["artifacts"]["reports"]["junit"]
-    assert ET.parse(workspace.folder / report).getroot().attrib["failures"] == "9"  # noqa: S314 - our own
+    assert ET.parse(workspace.folder / report).getroot().attrib["failures"] == "10"  # noqa: S314 - our own
     assert JOB["artifacts"]["when"] == "always"
 
 
@@ -161,6 +161,27 @@ def test_bad_data_and_bad_usage_keep_their_exit_codes(workspace: Workspace, inpu
         f"**The gate could not be run**: exit code {code}. The log of this step says why.\n"
     )
     assert workspace.gitlab(**FILES, **inputs).returncode == code
+
+
+@pytest.mark.parametrize("args", ["--output=mine", "--format=jsonl", "-f\ntable\n-o\nmine", "--also=jsonl=mine"])
+def test_a_gate_that_was_run_is_reported_wherever_its_output_goes(workspace: Workspace, args: str) -> None:
+    for new, code, passed in (("old", 0, "true"), ("worse", 3, "false")):
+        done = workspace.github(**FILES, new=new, args=args)
+        assert done.returncode == code, done.stderr
+        assert (workspace.outputs["passed"], workspace.outputs["exit-code"]) == (passed, str(code))
+        report = Path(workspace.outputs["report"]).read_text()
+        assert report.startswith("**The gate passes**" if code == 0 else "**The gate fails**")
+        assert workspace.gitlab(**FILES, new=new, args=args).returncode == code
+        assert (workspace.folder / "lexirecall-gate.md").read_text() == report
+
+
+@pytest.mark.parametrize("args", ["--help", "-h"])
+def test_a_gate_that_was_not_run_does_not_pass(workspace: Workspace, args: str) -> None:
+    assert workspace.github(**FILES, new="worse", args=args).returncode == 2
+    assert (workspace.outputs["passed"], workspace.outputs["exit-code"]) == ("false", "2")
+    assert "could not be run" in workspace.written("summary")
+    (workspace.folder / "lexirecall-gate.md").write_text("of an earlier build")
+    assert workspace.gitlab(**FILES, new="worse", args=args).returncode == 2
 
 
 def test_several_values_are_separated_by_lines(workspace: Workspace) -> None:
@@ -178,7 +199,8 @@ def test_several_values_are_separated_by_lines(workspace: Workspace) -> None:
         "--texts=queries=t1", "--texts=documents=t2", "--depth=5", "--level=1", "--", "qrels", "old",
     ]  # fmt: skip
     done = workspace.github(**inputs)
-    assert (done.returncode, workspace.arguments) == (0, expected), done.stderr
+    assert done.returncode == 0, done.stderr
+    assert [each for each in workspace.arguments if not each.startswith("--also=")] == expected
     done = workspace.gitlab(**inputs)
     assert [each for each in workspace.arguments if not each.startswith("--also=")] == expected, done.stderr
     assert "--also=junit=lexirecall-gate.xml" in workspace.arguments

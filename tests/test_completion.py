@@ -35,7 +35,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def printed(*words: str) -> str:
-    return subprocess.run(words, capture_output=True, text=True, check=True, timeout=120).stdout
+    return subprocess.run(words, capture_output=True, text=True, check=True).stdout
 
 
 def in_bash(script: str, *words: str) -> list[str]:

@@ -104,7 +104,9 @@ def test_queries_without_a_value_are_counted() -> None:
     runs = {"new": NEW, "lost": OLD | {"q5": ["x"]}}
     deciding = explain(QRELS, runs, measure="LastRel").deciding
     assert deciding is not None
-    assert "over 9 queries. 1 query without a value: left out. " in deciding.sentence()
+    assert "over 9 queries. 1 query without a value: in no mean, and worse than all others. " in deciding.sentence()
+    assert next(deciding.rows())["query"] == "q5"  # where one run alone has a value
+    assert "q5" in [deciding.queries[q] for q in deciding.tails[1]]
     sized = explain(QRELS, runs, measure="LastRel", corpus_size=99).deciding
     assert sized is not None
     assert sized.num_undefined == 0

@@ -1,8 +1,6 @@
-"""Differences: on how many requests they rest, whatever their scale and however they are added up."""
+"""Differences: on how many requests they rest, whatever their scale and order."""
 
 import math
-from functools import reduce
-from operator import add
 
 import numpy as np
 import pytest
@@ -41,19 +39,37 @@ def test_it_does_not_depend_on_the_scale(numbers: list[int], exponent: int) -> N
 
 
 @quick(100)
-@given(
-    numbers=st.lists(st.floats(-1, 1), min_size=2, max_size=30), cut=st.integers(1, 29), exponent=st.integers(-600, 0)
-)
-def test_neither_order_nor_portions_show(numbers: list[float], cut: int, exponent: int) -> None:
+@given(numbers=st.lists(st.floats(-1, 1), min_size=2, max_size=30), exponent=st.integers(-600, 0))
+def test_the_order_does_not_show(numbers: list[float], exponent: int) -> None:
     scaled = [math.ldexp(each, exponent) for each in numbers]
-    parts = [of_rows(part).totals for part in (scaled[:cut], [0.0, 0.0], scaled[cut:]) if part]
-    whole = of_rows([*reversed(scaled), 0.0, 0.0]).totals
-    np.testing.assert_array_equal(reduce(add, parts).effective, whole.effective)
+    here, reverse = of_rows([*scaled, 0.0, 0.0]), of_rows([0.0, 0.0, *reversed(scaled)])
+    for name in ("effective", "means", "deviations"):
+        np.testing.assert_array_equal(getattr(here, name), getattr(reverse, name))
 
 
-def test_one_request_that_decides_counts_as_three_and_equal_ones_all() -> None:
-    rows = [0.7] + [0.0] * 49, [0.2] * 50, [0.0] * 50
-    np.testing.assert_array_equal(of_rows(*rows).effective, [3, 50, np.nan])
+def test_one_request_that_decides_counts_as_one_and_equal_ones_all() -> None:
+    rows = [0.7] + [0.0] * 49, [0.2] * 50, [0.0] * 50, [0.7, 0.01, 0.01, 0.01] + [0.0] * 46
+    np.testing.assert_allclose(of_rows(*rows).effective, [1, 50, np.nan, 3], rtol=2e-3)
+
+
+def test_signs_suit_differences_of_one_size_and_those_that_rest_on_few_requests() -> None:
+    cases = {
+        "one size": [0.2, -0.2, 0.2] * 10,
+        "one size up to rounding": [0.3 - 0.2, 0.2 - 0.1, -0.1] * 10,
+        "two sizes": [0.1, 0.2, -0.1] * 10,
+        "seven requests": [0.01 * i for i in range(1, 8)] + [0.0] * 23,
+        "nothing": [0.0] * 30,
+    }
+    pairs = of_rows(*cases.values())
+    assert pairs.have_one_size.tolist() == [name.startswith("one size") for name in cases]
+    assert pairs.is_by_signs.tolist() == [True, True, False, True, True]
+
+
+@quick(50)
+@given(numbers=NUMBERS)
+def test_sizes_are_equal_if_there_is_one(numbers: list[int]) -> None:
+    sizes = {abs(number) for number in numbers if number}
+    assert of_rows([*map(float, numbers)]).have_one_size.tolist() == [len(sizes) == 1]
 
 
 def test_blocks_of_pairs_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:

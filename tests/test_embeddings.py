@@ -1,8 +1,7 @@
-"""Positions from vectors, against sorting every score; and what happens to bad, missing and interrupted input."""
+"""Positions from vectors, against sorting every score; and what happens to bad, and missing input."""
 
+import io
 import re
-import signal
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -20,7 +19,6 @@ from lexirecall import Positions, evaluate, project_embeddings
 from lexirecall.errors import DataError, FormatError, UsageError
 from lexirecall.formats.embeddings import backends
 from lexirecall.formats.embeddings.backends import Known, NumpyBackend
-from lexirecall.formats.embeddings.counting import Counter
 from lexirecall.formats.embeddings.files import load_ids, load_vectors
 from lexirecall.formats.embeddings.ids import Indices
 from lexirecall.formats.embeddings.shards import Shard
@@ -117,7 +115,7 @@ def test_what_is_excluded_must_make_sense() -> None:
         small(exclude={"q": ["a", "b", "d"]})
     for exclude, message in (
         (["a"], "exclude is of type list"),
-        ({"q": "e"}, "exclude: 'q' has a text instead of a list"),
+        ({"q": "e"}, "exclude: 'q' has a str instead of a list"),
         ({"q": [None]}, "exclude: 'q': not an id: None"),
         ({"Q": ["e"]}, r"exclude: no query has a vector \('Q'\)"),
     ):
@@ -195,7 +193,7 @@ def test_many_relevant_documents_are_counted_as_few_are() -> None:
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @given(data=st.data(), size=st.integers(1, 6))
 def test_the_kernel_in_c_counts_as_numpy_does(data: st.DataObject, size: int, dtype: Any) -> None:
-    numbers = st.sampled_from([-np.inf, -1.0, -0.0, 0.0, 1e-300, 2.0, np.inf])
+    numbers = st.sampled_from([-np.inf, -1.0, -0.0, 0.0, 1e-300, 2.0])
     queries, block = np.ones((4, 1), dtype), 6
     rows = np.array(sorted(data.draw(st.lists(st.integers(0, 3), max_size=9))), np.int64)
     thresholds = np.array([data.draw(numbers) for _ in rows]).astype(dtype).astype(float)
@@ -284,7 +282,7 @@ def test_conventions_are_those_of_runs() -> None:
 BAD: dict[str, tuple[Mapping[str, Any], str]] = {
     "similarity": ({"similarity": "euclid"}, "similarity is 'euclid', but must be one of dot, cosine, l2"),
     "missing": ({"missing": "first"}, "missing is 'first', but must be one of error, last"),
-    "block": ({"block": 0}, "block is 0, but must be 1 or more"),
+    "block": ({"block": 0}, "block is 0, but must be a whole number from 1"),
     "iterator": ({"corpus": iter([]), "corpus_ids": None}, "the corpus is an iterator"),
     "empty": ({"corpus": [], "corpus_ids": None}, "the corpus is empty"),
     "triples": ({"corpus": [(1, 2, 3)], "corpus_ids": None}, "block 0 of the corpus is not a pair"),
@@ -299,7 +297,7 @@ BAD: dict[str, tuple[Mapping[str, Any], str]] = {
     "int8": ({"corpus": SMALL.astype(np.int8)}, "vectors are int8, but there is no scale"),
     "scale": ({"corpus_scale": 1.0}, "a scale is given, but vectors are float32"),
     "scales": ({"corpus": SMALL.astype(np.int8), "corpus_scale": [1.0] * 6}, "corpus_scale has 6 numbers"),
-    "integers": ({"corpus": SMALL.astype(int)}, "vectors are int64, but must be float32"),
+    "integers": ({"corpus": SMALL.astype(int)}, "vectors are 'int64', but must be float32"),
     "some ids": (
         {"corpus": [(IDS[:2], SMALL[:2]), (None, SMALL[2:])], "corpus_ids": None},
         "some blocks of the corpus have ids, and some have none",
@@ -336,19 +334,114 @@ def test_bad_queries_are_refused() -> None:
 def test_what_is_not_a_number_is_reported_with_query_and_document(value: float, block: int) -> None:
     corpus = SMALL.copy()
     corpus[2] = value, -value
-    with pytest.raises(DataError, match="the score of query 'q' and document 'c' is not a number"):
+    with pytest.raises(DataError, match="the score of query 'q' and document 'c' is not a finite number"):
         small(corpus, block=block)
 
 
-def test_an_infinite_score_is_a_score_also_if_the_queries_do_not_fill_their_tiles(
-    monkeypatch: pytest.MonkeyPatch,
+LARGE = np.array([[1, 0], [2, 1], [3, 0], [4, 0]], np.float32)
+
+
+@pytest.mark.parametrize("similarity", ["dot", "l2"])
+@pytest.mark.parametrize("judged", ["0", "3"])
+@pytest.mark.parametrize("num_queries", [1, 3])
+def test_scores_that_overflow_are_refused(
+    similarity: str, judged: str, num_queries: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Infinite scores would all tie."""
     monkeypatch.setattr(backends, "TILE", 2)
-    corpus = SMALL.copy()
+    queries, qrels = np.tile(LARGE[:1], (num_queries, 1)), {str(q): {judged: 1} for q in range(num_queries)}
+    for factor in (np.float32(1e25), np.float32(-1e25)):
+        with pytest.raises(DataError, match="is not a finite number"):
+            project_embeddings(queries * factor, LARGE * np.float32(1e25), qrels, similarity=similarity)
+    corpus = LARGE.copy()
     corpus[3, 0] = np.inf
-    qrels = {str(q): {"3": 1, "1": 1} for q in range(3)}
-    positions = project_embeddings(np.tile(QUERY, (3, 1)), corpus, qrels, ties="worst")
-    assert [places(positions, q) for q in range(3)] == [{"3": 1, "1": 3}] * 3
+    with pytest.raises(DataError, match="document '3' is not a finite number"):
+        project_embeddings(queries, corpus, qrels, similarity=similarity)
+
+
+@pytest.mark.parametrize("factor", [1e-30, 1e-19, 1, 1e18, 1e25])
+def test_the_length_of_a_vector_does_not_change_its_cosine(factor: float) -> None:
+    directions = np.array([[1, 0], [1, 1], [-1, 0], [0, 0], [2, 1]], np.float32)
+    wide = (directions * np.float32(factor)).astype(np.float32)
+    before = wide.copy()
+    for queries, corpus in ((directions, wide), (wide, directions), (wide, wide)):
+        positions = project_embeddings(queries, corpus, {"0": dict.fromkeys("01234", 1)}, similarity="cosine")
+        assert places(positions, 0) == {"0": 1, "4": 2, "1": 3, "3": 4, "2": 5}
+    assert (wide == before).all()
+
+
+NOT_VECTORS: dict[str, tuple[Any, str]] = {
+    "masked": (np.ma.masked_array(SMALL, SMALL > 2), "some values of the array are masked"),
+    "without dimensions": (SMALL[:, :0], "vectors have no dimensions"),
+    "other byte order": (SMALL.astype(">f4"), "vectors are '>f4', but must be float32"),
+    "wider than double": (SMALL.astype(np.longdouble), "vectors are 'float128', but must be|vectors are 'float"),
+    "objects": (SMALL.astype(object), "vectors are 'object', but must be"),
+    "a list": (SMALL.tolist(), "expected an array of two dimensions, found a"),
+    "a number": (np.float32(3), "found the shape"),
+    "three dimensions": (SMALL[None], "found the shape"),
+}
+
+
+@pytest.mark.parametrize("case", NOT_VECTORS)
+def test_what_does_not_hold_vectors_is_refused(case: str) -> None:
+    given, problem = NOT_VECTORS[case]
+    for queries, corpus in ((QUERY, given), (given, SMALL), (QUERY, [(None, given)])):
+        with pytest.raises(UsageError, match=problem):
+            project_embeddings(queries, corpus, {"0": {"1": 1}})
+
+
+def test_frames_and_sparse_matrices_are_refused() -> None:
+    pd, sparse = pytest.importorskip("pandas"), pytest.importorskip("scipy.sparse")
+    for odd, problem in (
+        (pd.DataFrame(SMALL), "a frame is given, but its labels"), (sparse.csr_matrix(SMALL), "the array is sparse")
+    ):  # fmt: skip
+        for queries, corpus in ((QUERY, odd), (odd, SMALL)):
+            with pytest.raises(UsageError, match=problem):
+                project_embeddings(queries, corpus, {"0": {"1": 1}})
+
+
+@pytest.mark.parametrize(
+    "ids", ["abcde", b"abcde", set(IDS), dict.fromkeys(IDS), 5, np.array("abcde"), np.array([IDS]), ["a", None, *"cde"],
+            ["\ud800", *"bcde"], [True, *"bcde"]]
+)  # fmt: skip
+def test_ids_without_an_order_are_refused(ids: Any) -> None:
+    with pytest.raises(UsageError, match=r"is of type|not an id|not valid Unicode"):
+        small(corpus_ids=ids)
+    with pytest.raises(UsageError, match=r"is of type|not an id|not valid Unicode"):
+        small([(ids, SMALL)], None)
+
+
+def test_ids_may_be_any_list_in_order() -> None:
+    pd = pytest.importorskip("pandas")
+    shuffled = pd.Series(IDS, index=[3, 1, 4, 0, 2])  # its labels are not places
+    for ids in (tuple(IDS), np.array(IDS), shuffled, (each for each in IDS), dict.fromkeys(IDS).keys().__iter__()):
+        assert small(SMALL, ids, ties="worst") == EXPECTED
+    tied = np.ones_like(SMALL)
+    assert small(tied, shuffled) == small(tied, IDS)
+
+
+@pytest.mark.parametrize("exclude", [{"q": 1}, {"q": None}, {("q",): ["e"]}, {"q": [None]}])
+def test_what_is_excluded_must_be_lists_of_ids(exclude: Any) -> None:
+    with pytest.raises(UsageError, match="exclude"):
+        small(exclude=exclude)
+
+
+def test_a_query_may_be_excluded_for_under_two_spellings_of_its_id() -> None:
+    positions = project_embeddings(QUERY, SMALL, {"7": {"0": 1}}, query_ids=[7], exclude={7: ["1"], "7": ["2"]})
+    assert positions.found.positions.tolist() == [3]
+
+
+@pytest.mark.parametrize("block", [True, 2.5, "2", 2**31, float("nan")])
+def test_a_block_is_a_whole_number(block: Any) -> None:
+    with pytest.raises(UsageError, match=r"block is .*, but must be a whole number"):
+        small(block=block)
+
+
+@pytest.mark.parametrize("scale", ["x", 1j, [[1], [1, 2]], object()])
+def test_a_scale_is_a_number(scale: Any) -> None:
+    whole = SMALL.astype(np.int8)
+    with pytest.raises(UsageError, match="a scale is not a number"):
+        project_embeddings(QUERY.astype(np.int8), whole, {"0": {"1": 1}}, query_scale=1, corpus_scale=scale)
 
 
 def test_ids_that_are_not_given_are_indices_as_text() -> None:
@@ -372,11 +465,6 @@ def test_a_device_needs_torch(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_files_of_vectors_and_ids_are_checked(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"none\.npy: cannot be read: no such file or directory"):
         load_vectors(tmp_path / "none.npy")
-    np.savez(tmp_path / "many.npz", a=SMALL)
-    (tmp_path / "text.npy").write_text("1 2 3\n")
-    for name in ("many.npz", "text.npy"):
-        with pytest.raises(FormatError, match="not an array of numpy"):
-            load_vectors(tmp_path / name)
     (tmp_path / "ids.txt").write_bytes(b"\xef\xbb\xbfa\r\n b\n")
     assert load_ids(tmp_path / "ids.txt") == [b"a", b"b"]
     (tmp_path / "ids.txt").write_bytes(b"a\n\nb\n")
@@ -384,94 +472,82 @@ def test_files_of_vectors_and_ids_are_checked(tmp_path: Path) -> None:
         load_ids(tmp_path / "ids.txt")
 
 
-# Jobs that are stopped and go on
+def saved(array: Any) -> bytes:
+    file = io.BytesIO()
+    np.save(file, array)
+    return file.getvalue()
 
 
-class StoppedError(Exception):
-    """The user pulls the plug."""
+def with_header(text: str, data: bytes = SMALL.tobytes()) -> bytes:
+    header = text.encode() + b"\n"
+    return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + data
 
 
-def parts(stop_at: int | None = None) -> Iterator[tuple[list[str], Vectors]]:
+def of_shape(shape: str) -> bytes:
+    return with_header(f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}}}")
+
+
+WRONG_FILES = {
+    **{f"shape {shape}": of_shape(shape) for shape in (
+        "(-200, 8)", "(True, 8)", "(5.0, 2)", "'52'", f"({2**40}, {2**40})", f"({2**62}, 4)", f"({10**400}, 2)",
+        "(5, 0)", "(0, 2)", "(10,)", "()", "(1, 5, 2)", "(5, 3)", "(5, 1)",
+    )},
+    "nested": with_header("(" * 9000), "minus": with_header("-" * 9000), "lists": with_header("[" * 99 + "]" * 99),
+    "not a header": with_header("{'descr': '<f4'}"), "long": with_header(" " * 20000),
+    "empty": b"", "text": b"1 2 3\n", "magic": b"\x93NUMPY", "version": b"\x93NUMPY\x09" + saved(SMALL)[7:],
+    "cut off": saved(SMALL)[:-1], "more": saved(SMALL) + b"x", "twice": saved(SMALL) * 2,
+    **{f"type {kind}": saved(SMALL.astype(kind)) for kind in (">f4", "g", "c8", "i4", "i1", "?", "U4", "M8[s]")},
+    "record": saved(np.zeros((5, 2), [("a", "f4")])), "bytes": with_header(
+        "{'descr': '|V2', 'fortran_order': False, 'shape': (5, 2)}", SMALL.astype("f2").tobytes()),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", WRONG_FILES)
+def test_a_file_that_does_not_hold_vectors_is_refused_by_name(case: str, tmp_path: Path) -> None:
+    (tmp_path / "v.npy").write_bytes(WRONG_FILES[case])
+    with pytest.raises(FormatError, match=r"v\.npy: "):
+        load_vectors(tmp_path / "v.npy")
+
+
+def test_objects_and_archives_are_not_files_of_vectors(tmp_path: Path) -> None:
+    np.save(tmp_path / "objects.npy", np.array([[1, "a"]], object))
+    np.savez(tmp_path / "many.npz", a=SMALL)
+    for name in ("objects.npy", "many.npz"):
+        with pytest.raises(FormatError, match=f"{name}: not an array of numpy"):
+            load_vectors(tmp_path / name)
+
+
+@pytest.mark.parametrize("kind", ["f2", "f4", "f8"])
+def test_vectors_are_read_by_rows_or_columns(kind: str, tmp_path: Path) -> None:
+    for number, array in enumerate((SMALL.astype(kind), np.asfortranarray(SMALL.astype(kind)))):
+        np.save(tmp_path / f"{number}.npy", array)
+        assert small(load_vectors(tmp_path / f"{number}.npy")) == EXPECTED
+    with (tmp_path / "3.npy").open("wb") as file:
+        np.lib.format.write_array(file, SMALL.astype(kind), version=(3, 0))
+    assert small(load_vectors(tmp_path / "3.npy")) == EXPECTED
+
+
+# Readings that differ
+
+
+def parts() -> Iterator[tuple[list[str], Vectors]]:
     for number in range(5):
-        if number == stop_at:
-            raise StoppedError
         yield [IDS[number]], SMALL[number : number + 1]
-
-
-def test_a_stopped_job_goes_on_and_counts_each_block_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path, passes, seen = tmp_path / "counts.npz", iter([None, 3]), list[int]()
-    count = Counter.count
-
-    def watched(self: Counter, block: Any) -> Any:
-        seen.append(block.start)
-        return count(self, block)
-
-    monkeypatch.setattr(Counter, "count", watched)
-    with pytest.raises(StoppedError):
-        small(lambda: parts(next(passes)), None, checkpoint=path)
-    assert seen == [0, 1, 2]
-    assert small(parts, None, checkpoint=path) == EXPECTED
-    assert seen == [0, 1, 2, 3, 4]
-    assert small(parts, None, checkpoint=path) == EXPECTED
-    assert seen == [0, 1, 2, 3, 4]
-    assert [each.name for each in tmp_path.iterdir()] == ["counts.npz"]
-
-
-KILLED = """
-import os, signal, sys
-import numpy as np
-from lexirecall import project_embeddings
-
-readings = []
-
-def corpus():
-    readings.append(0)
-    for number in range(6):
-        if len(readings) == 2 and number == 4 and sys.argv[2] == "kill":
-            os.kill(os.getpid(), signal.SIGKILL)
-        vectors = np.random.default_rng(number).integers(-2, 3, (50, 3)).astype(np.float32)
-        yield [f"d{50 * number + at}" for at in range(50)], vectors
-
-qrels = {"0": {"d7": 1, "d222": 1, "d299": 1}}
-positions = project_embeddings(np.ones((1, 3), np.float32), corpus, qrels, checkpoint=sys.argv[1] or None)
-print(positions.found.positions.tolist())
-"""
-
-
-def test_a_job_that_was_killed_goes_on_from_what_was_counted(tmp_path: Path) -> None:
-    def job(checkpoint: Path | str, mood: str) -> subprocess.CompletedProcess[str]:
-        arguments = [sys.executable, "-c", KILLED, str(checkpoint), mood]
-        return subprocess.run(arguments, check=False, capture_output=True, text=True)
-
-    path, whole = tmp_path / "counts.npz", job("", "live")
-    assert job(path, "kill").returncode == -signal.SIGKILL
-    with np.load(path) as kept:
-        assert (len(kept["done"]), int(kept["num_items"]), int(kept["size"])) == (4, 200, 300)
-    assert job(path, "live").stdout == whole.stdout != ""
-
-
-def test_a_checkpoint_of_another_job_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "counts.npz"
-    small(parts, None, checkpoint=path)
-    with pytest.raises(DataError, match=r"counts.npz: this checkpoint is of another job"):
-        small(parts, None, checkpoint=path, similarity="l2")
-    with pytest.raises(DataError, match="another job"):
-        small(parts, None, checkpoint=path, exclude={"q": ["e"]})
-    with pytest.raises(DataError, match="another job"):
-        project_embeddings(2 * QUERY, parts, QRELS, query_ids=["q"], checkpoint=path)
-    with pytest.raises(DataError, match=r"block 0 of the corpus is not the one that was counted"):
-        small(SMALL[::-1], IDS, checkpoint=path)
-    path.write_bytes(path.read_bytes()[:100])
-    with pytest.raises(DataError, match="this is not a checkpoint"):
-        small(parts, None, checkpoint=path)
-
-
-def test_a_checkpoint_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(Exception, match="cannot be written: no such file or directory"):
-        small(checkpoint=tmp_path / "missing" / "counts.npz")
 
 
 def test_a_corpus_that_changes_between_its_readings_is_refused() -> None:
     sizes = iter([5, 4])
     with pytest.raises(DataError, match="the corpus had 5 documents at first, and then 4"):
         small(lambda: iter(list(parts())[: next(sizes)]), None)
+
+
+def test_vectors_that_change_between_two_readings_are_refused() -> None:
+    readings = iter([SMALL, SMALL * 2])
+    with pytest.raises(DataError, match="the vectors of the corpus changed between its two readings"):
+        small(lambda: iter([(IDS, next(readings))]), None)
+
+
+@pytest.mark.parametrize("given", [None, 3])
+def test_a_function_that_gives_no_corpus_is_named(given: Any) -> None:
+    with pytest.raises(UsageError, match="the function that gives the corpus returned a"):
+        small(lambda: given, None)

@@ -70,7 +70,7 @@ def test_at_level_1_and_with_grades_of_1_both_are_the_same() -> None:
 def test_gains_that_leave_nothing_to_gain_have_no_value() -> None:
     scores = evaluate({"q1": {"a": 1}, "q2": {"b": 2, "c": 1}}, {"q1": ["a"], "q2": ["b"]}, ["nDCG(gains={1:0})"])
     assert scores.to_dict() == {"run": {"nDCG(gains={1:0})": 1.0}}
-    assert "undefined values, left out of the means: nDCG(gains={1:0}) (1 of 2)" in scores.notes[0].text
+    assert "undefined values, left out of the means: nDCG(gains={1:0}) (1 of 2: run 1)" in scores.notes[0].text
 
 
 def noted(notes: Any) -> list[str]:
@@ -192,6 +192,13 @@ def test_input_in_memory_that_means_nothing_is_refused(qrels: Any, run: Any, sai
 def test_a_corpus_size_that_means_nothing_is_refused(size: Any) -> None:
     with pytest.raises(LexirecallError):
         evaluate(QRELS, EARLY, corpus_size=size)
+
+
+def test_a_query_has_one_corpus_size_however_its_id_is_written() -> None:
+    qrels, run = {7: {"a": 1, "b": 1}}, {7: ["a"]}
+    with pytest.raises(FormatError, match="corpus_size: query '7' has 200 here and 100 before"):
+        evaluate(qrels, run, "LastRel", corpus_size={7: 100, "7": 200})
+    assert evaluate(qrels, run, "LastRel", corpus_size={7.0: 100, "7": 100}).values.tolist() == [[[100.0]]]
 
 
 # The result

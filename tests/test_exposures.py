@@ -23,7 +23,7 @@ from lexirecall.statistics import bootstrap, bootstrap_exposures, exposures
 from strategies import quick
 from test_bootstrap import draws
 
-NUMBER = 30
+NUMBER = 120
 OWNERS = {f"d{i}": name for i, name in enumerate(["Ada", "Ada", "Ben", "Cy", ["Ada", "Cy"]])}
 QRELS = {f"q{q}": {f"d{(q + k) % 5}": 1 for k in range(1 + q % 4)} for q in range(NUMBER)}
 RUNS: dict[str, Any] = {
@@ -94,51 +94,54 @@ def test_merit_counts_what_counts() -> None:
 
 @st.composite
 def shared(draw: st.DrawFn) -> tuple[Shares, BoolArray]:
-    """Exposures of some providers on some requests in two systems, and which of them count."""
-    pairs = sorted(draw(st.sets(st.tuples(st.integers(0, 4), st.sampled_from([0, 2, 5])), min_size=1, max_size=9)))
-    size = len(pairs)
+    """Exposures of three providers on some requests in two systems, and which of them count."""
+    requests, providers = np.array(
+        [(q, p) for q in range(11) for p in (0, 2, 5) if p == 0 or draw(st.integers(0, 9))]
+    ).T
+    size = len(requests)
     numbers = st.lists(st.sampled_from((0.0, 0.1, 1 / 3, 0.7, 1.5)), min_size=2 * size, max_size=2 * size)
     merits = draw(st.lists(st.integers(1, 3), min_size=size, max_size=size))
-    answered = np.array(draw(st.lists(st.booleans(), min_size=10, max_size=10))).reshape(2, 5)
-    requests, providers = np.array(pairs).T
-    shares = Shares(requests, providers, np.array(merits), np.array(draw(numbers)).reshape(2, size))
-    return shares, answered[:, requests]
+    answered = np.array([draw(st.integers(0, 9)) > 0 for _ in range(22)]).reshape(2, 11)
+    return Shares(requests, providers, np.array(merits), np.array(draw(numbers)).reshape(2, size)), answered[
+        :, requests
+    ]
 
 
-def resampled_twin(
-    shares: Shares, counts: BoolArray, s: int, provider: int, seed: int
-) -> list[tuple[Fraction | None, Fraction | None]]:
-    """Return mean exposure and ratio of one provider in each of 29 resamples."""
-    drawn = np.unique(shares.requests[counts.any(axis=0)]).tolist()
-    exposed: dict[int, dict[int, Fraction]] = {q: {} for q in drawn}
-    merits: dict[int, dict[int, int]] = {q: {} for q in drawn}
+def columns_of(shares: Shares, counts: BoolArray, s: int, provider: int) -> tuple[list[Fraction], list[Fraction]]:
+    """Return the exposure on each request of a provider, and what has its ratio as mean and as first derivative."""
+    exposed: dict[int, dict[int, Fraction]] = {}
+    merits: dict[int, dict[int, int]] = {}
     for c, (q, p) in enumerate(zip(shares.requests.tolist(), shares.providers.tolist(), strict=True)):
         if counts[s, c]:
-            exposed[q][p] = Fraction(float(shares.exposures[s, c]))
-            merits[q][p] = int(shares.num_items[c])
-    found = []
-    for resample in draws(len(drawn), 29, seed):
-        own = [drawn[place] for place in resample]
-        there: list[Any] = [exposed[q][provider] for q in own if provider in exposed[q]]
-        ratio = naive.provider_ratio([exposed[q] for q in own], [merits[q] for q in own], provider)  # type: ignore
-        found.append((sum(there, Fraction(0)) / len(there) if there else None, ratio))
-    return found
+            exposed.setdefault(q, {})[p] = Fraction(float(shares.exposures[s, c]))
+            merits.setdefault(q, {})[p] = int(shares.num_items[c])
+    own = [q for q in exposed if provider in exposed[q]]
+    ratio = naive.provider_ratio([exposed[q] for q in own], [merits[q] for q in own], provider)  # type: ignore
+    due = [sum(exposed[q].values()) * Fraction(merits[q][provider], sum(merits[q].values())) for q in own]
+    means = [exposed[q][provider] for q in own]
+    if ratio is None:
+        return means, []
+    mean = sum(due, Fraction(0)) / len(due)
+    return means, [ratio + (each - ratio * part) / mean for each, part in zip(means, due, strict=True)]
 
 
 @given(shared(), st.integers(0, 9))
 @quick(60)
-def test_exposures_and_ratios_are_resampled_as_they_are_defined(made: tuple[Shares, BoolArray], seed: int) -> None:
+def test_exposures_and_ratios_have_the_interval_of_means(made: tuple[Shares, BoolArray], seed: int) -> None:
     shares, counts = made
     names = np.unique(shares.providers)
-    alpha = Fraction(1, 10)
     chosen = np.ones((2, len(names)), bool)
-    found = bootstrap_exposures(shares, counts, chosen, num_resamples=29, seed=seed, alpha=float(alpha))
+    found = bootstrap_exposures(shares, counts, chosen, num_resamples=59, seed=seed, alpha=0.1)
     for s, c in np.ndindex(2, len(names)):
-        numbers = resampled_twin(shares, counts, s, int(names[c]), seed) if counts.any() else []
-        for (low, high), column in zip((NAMES[:2], NAMES[2:]), zip(*numbers, strict=True), strict=False):
-            ends = naive.percentile_ends(column, alpha)
+        columns = columns_of(shares, counts, s, int(names[c]))
+        for (low, high), column in zip((NAMES[:2], NAMES[2:]), columns, strict=True):
             own = getattr(found, low)[s, c], getattr(found, high)[s, c]
-            assert own == pytest.approx(tuple(map(float, ends)), rel=1e-12) if ends else np.isnan(own).all()
+            if len(column) < 8 or len(set(column)) == 1:
+                assert np.isnan(own).all()
+                continue
+            n = len(column)
+            ends = naive.studentized_interval([*map(float, column)], n, draws(n, 59, seed), Fraction(1, 10))
+            assert own == pytest.approx([max(end, 0.0) for end in ends], rel=1e-6, abs=1e-9)
 
 
 def resampled(shares: Shares, counts: BoolArray) -> list[FloatArray]:
@@ -155,7 +158,7 @@ def test_neither_parts_nor_blocks_nor_the_order_of_runs_show(monkeypatch: pytest
     turned = resampled(shares.of_systems(np.array([1, 0])), counts[::-1])
     assert [each[::-1].tolist() for each in turned] == [each.tolist() for each in whole]
     monkeypatch.setattr(bootstrap, "_BLOCK", NUMBER * 7)
-    monkeypatch.setattr(exposures, "_KEPT", 2 * 200)
+    monkeypatch.setattr(exposures, "_BLOCK", 2 * NUMBER)
     assert [each.tolist() for each in resampled(shares, counts)] == [each.tolist() for each in whole]
 
 
@@ -172,15 +175,18 @@ def test_providers_that_are_not_chosen_are_not_resampled() -> None:
 
 def test_rows_have_the_intervals_of_exposure_and_ratio() -> None:
     scores = evaluate(QRELS, RUNS, providers=OWNERS)
-    plain, made = scores.providers(), scores.providers(bootstrap=200, seed=3)
-    assert plain.columns == ("run", "provider", "exposure", "merit", "ratio", "queries")
-    assert made.columns == (*plain.columns, "boot_low", "boot_high", "ratio_low", "ratio_high")
+    plain, made = scores.providers(seed=3), scores.providers(bootstrap=200, seed=3)
+    assert plain.columns == ("run", "provider", "exposure", "merit", "ratio", "queries", "p", "p_corrected")
+    assert made.columns == (*plain.columns, "exposure_low", "exposure_high", "ratio_low", "ratio_high")
     for row, before in zip(made.rows(), plain.rows(), strict=True):
         assert row.items() >= before.items()
         assert tuple(row) == made.columns
-        assert row["boot_low"] <= row["exposure"] <= row["boot_high"]
+        assert row["exposure_low"] <= row["exposure"] <= row["exposure_high"]
         assert row["ratio_low"] <= row["ratio"] <= row["ratio_high"]
-    assert made.manifest.conventions.items() >= {"bootstrap": 200, "seed": 3, "min_queries": 5}.items()
+    assert (
+        made.manifest.conventions.items()
+        >= {"bootstrap": 200, "owner_permutations": 9999, "seed": 3, "min_queries": 5}.items()
+    )
     again = scores.providers(bootstrap=200, seed=3)
     assert list(again.rows()) == list(made.rows()) != list(scores.providers(bootstrap=200, seed=4).rows())
 
@@ -194,6 +200,59 @@ def test_runs_keep_their_own_intervals_in_another_order() -> None:
     reverse = evaluate(QRELS, dict(reversed(RUNS.items())), ["AP"], providers=OWNERS)
     assert reverse.sorted_by("name").providers(bootstrap=99).to_dict() == given
     assert reverse.sorted_by("name").providers().runs == ("good", "poor")
+
+
+def test_the_least_p_comes_first_and_then_the_lowest_ratio() -> None:
+    made = table_of()
+    for run in made.runs:
+        own = [row for row in made.rows() if row["run"] == run]
+        assert own == sorted(own, key=lambda row: (row["p_corrected"], row["p"], row["ratio"]))
+    assert len({row["p_corrected"] for row in made.rows()}) > 1
+
+
+def test_fewer_than_fifty_queries_have_no_interval() -> None:
+    owners = {**OWNERS, "r": "Rae", "s": "Sol"}
+    judged = QRELS | {f"r{i}": {"r": 1, "s": 1} if i < 49 else {"s": 1} for i in range(50)}
+    runs = {"run": {q: sorted(own) for q, own in judged.items()}}
+    made = evaluate(judged, runs, ["AP"], providers=owners).providers(bootstrap=99)
+    ends = {row["provider"]: (row["exposure_low"], row["ratio_low"]) for row in made.rows()}
+    assert ends["Rae"] == (None, None)
+    assert None not in ends["Sol"]
+    (note,) = [note for note in made.notes if note.kind == "few queries of a provider"]
+    assert note.text == "no interval of 1 provider with fewer than 50 queries: it would be too narrow"
+
+
+def test_a_provider_that_is_alone_on_its_queries_has_no_interval_of_its_ratio() -> None:
+    judged = {f"q{i}": {"a" if i < 60 else "b": 1} for i in range(120)}
+    run = {q: ["x"] * (i % 3 > 0) + [*own] for i, (q, own) in enumerate(judged.items())}
+    made = evaluate(judged, run, ["AP"], providers={"a": "Ada", "b": "Ben"}).providers(bootstrap=99)
+    assert [(row["ratio"], row["ratio_low"], row["exposure_low"] is None) for row in made.rows()] == [
+        (1, None, False)
+    ] * 2
+    (note,) = [note for note in made.notes if note.kind == "equal queries of a provider"]
+    assert note.text == "no interval of the ratio of 2 providers whose queries all have the same ratio"
+
+
+def test_notes_say_who_is_not_placed_like_the_others_and_no_more() -> None:
+    owners = {"a": "Ada", "b": "Ben", "c": "Cy", "r": "Rae", "s": "Sol"}
+    judged = {f"q{i}": {"a": 1, "b": 1, "c": 1} for i in range(12)} | {f"r{i}": {"r": 1} for i in range(6)}
+    runs = {
+        "fixed": {q: ["c", "x", "a", "b"] for q in judged},
+        "fair": {q: [*"abcabc"[i % 3 : i % 3 + 3], "r"] for i, q in enumerate(judged)},
+    }
+    notes = {
+        name: {
+            note.kind: note.text for note in evaluate(judged, {name: run}, ["AP"], providers=owners).providers().notes
+        }
+        for name, run in runs.items()
+    }
+    like = "the other relevant documents of the same queries"
+    said = "fixed 'Ben' (lower), fixed 'Ada' (lower), fixed 'Cy' (higher)"
+    assert notes["fixed"]["placed apart"] == f"not placed like {like}: {said}"
+    assert notes["fair"]["placed apart"] == f"no provider is shown to be placed unlike {like} (corrected p at least 1)"
+    assert notes["fair"]["providers without p"] == (
+        "1 provider has no p: on fewer than 5 queries there are relevant documents of theirs and of others"
+    )
 
 
 def test_providers_with_few_queries_are_counted_not_shown() -> None:
@@ -219,7 +278,9 @@ def test_runs_may_differ_in_which_providers_are_shown() -> None:
 def test_the_exposure_is_that_of_the_measure_asked_for() -> None:
     scores = evaluate(QRELS, RUNS, ["WorstProviderOverall(e='dcg')", "WorstProviderOverall"], providers=OWNERS)
     made, audit = scores.providers(), provider_exposure(project(QRELS, RUNS, providers=OWNERS), "dcg")
-    assert list(made.rows()) == list(audit.rows())
+    untested = [{key: value for key, value in row.items() if key not in ("p", "p_corrected")} for row in made.rows()]
+    by_name = [sorted(rows, key=lambda row: (row["run"], row["provider"])) for rows in (untested, audit.rows())]
+    assert by_name[0] == by_name[1]
     assert "as in WorstProviderOverall(e='dcg'); merit" in made.footnote
     assert [note.count for note in made.notes if note.kind == "one exposure shown"] == [2]
 
@@ -230,7 +291,7 @@ def test_the_table_becomes_a_frame(library: str) -> None:
     made = table_of()
     frame = {"pandas": made.to_pandas, "polars": made.to_polars, "pyarrow": made.to_arrow}[library]()
     assert list(frame.columns if library == "pandas" else frame.column_names if library == "pyarrow" else frame.columns)
-    assert frame.shape == (6, 6)
+    assert frame.shape == (6, 8)
 
 
 def test_there_is_no_table_without_a_map_or_an_order() -> None:
@@ -247,7 +308,7 @@ def test_there_is_no_table_without_a_map_or_an_order() -> None:
 def test_the_table_prints_and_shows_itself() -> None:
     made = evaluate(QRELS, RUNS, providers=OWNERS).sorted_by("name").with_digits(2).providers(bootstrap=99)
     head, first, *_ = str(made).splitlines()
-    assert head.split() == ["run", "provider", "exposure", "merit", "ratio", "queries"]
+    assert head.split() == ["run", "provider", "exposure", "merit", "ratio", "queries", "p", "p_corrected"]
     assert first.split()[:2] == ["good", next(made.rows())["provider"]]
     assert "] " in first
     assert "(99 resamples of the queries, seed 0)" in made.footnote
@@ -280,7 +341,7 @@ def test_the_command_shows_what_the_library_shows(command: Command, tmp_path: Pa
 
 
 def test_without_the_option_a_note_says_how_to_see_every_provider(command: Command) -> None:
-    hint = "note: --show providers shows exposure, merit and ratio of every provider"
+    hint = "note: --show providers shows every provider, and whether it is placed like the others"
     assert hint in command(*SHOW[:-2]).err
     assert hint not in command(*SHOW).err
     assert hint not in command(*SHOW[:-4]).err
@@ -293,7 +354,6 @@ def test_without_the_option_a_note_says_how_to_see_every_provider(command: Comma
         ((*SHOW, "-f", "trec"), "-f trec does not work with --show providers"),
         ((*SHOW[:4], *SHOW[6:]), "--show providers needs a map of documents to providers\n  add --providers FILE"),
         ((*SHOW, "--bootstrap", "20"), "20 resamples are too few"),
-        ((*SHOW, "--bootstrap", "99", "--engine", "spark"), "--bootstrap does not work with --engine spark"),
     ],
 )
 def test_what_has_no_meaning_is_refused(command: Command, arguments: tuple[str, ...], said: str) -> None:
@@ -305,7 +365,7 @@ def test_what_has_no_meaning_is_refused(command: Command, arguments: tuple[str, 
 # The page
 
 
-def test_the_page_shows_the_lowest_ratios_and_counts_the_rest() -> None:
+def test_the_page_shows_those_with_the_least_p_and_counts_the_rest() -> None:
     owners = {f"d{i}": [f"P{i}", "all"] for i in range(5)} | {"r": "Rae"}
     judged = QRELS | {"rare": {"r": 1}}
     limited = report(judged, RUNS, ["AP"], providers=owners, output=None, bootstrap=99, limits=Limits(providers=1))
@@ -313,13 +373,25 @@ def test_the_page_shows_the_lowest_ratios_and_counts_the_rest() -> None:
     everything = evaluate(judged, RUNS, ["AP"], providers=owners).providers(bootstrap=99).to_dict()
     assert made["total"] == 7
     for run, own in zip(limited.payload["systems"], made["runs"], strict=True):
-        lowest = list(everything[run])[:5]
-        assert [made["names"][c] for c in own["provider"]] == lowest
+        first = list(everything[run])[:5]
+        assert [made["names"][c] for c in own["provider"]] == first
         assert (own["few"], own["more"]) == (1, 1)
-        for column in ("ratio", "exposure", "merit", "queries", "low", "high", "ratio_low", "ratio_high"):
-            name = {"low": "boot_low", "high": "boot_high"}.get(column, column)
-            assert own[column] == [everything[run][provider][name] for provider in lowest]
-    assert made["note"] == "[low, high]: 95 % bootstrap interval (99 resamples of the queries, seed 0)"
+        for column in (
+            "ratio",
+            "exposure",
+            "merit",
+            "queries",
+            "p_corrected",
+            "low",
+            "high",
+            "ratio_low",
+            "ratio_high",
+        ):
+            name = {"low": "exposure_low", "high": "exposure_high"}.get(column, column)
+            assert own[column] == [everything[run][provider][name] for provider in first]
+    assert made["note"] == (
+        "[low, high]: 95 % interval, by the studentized bootstrap (99 resamples of the queries, seed 0)"
+    )
 
 
 def test_a_page_without_a_map_says_nothing_of_providers() -> None:

@@ -78,10 +78,7 @@ def sign_of(
         return 0
     if isinstance(row, Preference):
         return int(np.sign(naive.preference(row.name, row.settings, *cases)))
-    values = [row.direction * naive.value(row.name, row.settings, case) for case in cases]
-    if not all(map(math.isfinite, values)) or math.isclose(*values, rel_tol=1e-12):
-        return 0
-    return 1 if values[0] > values[1] else -1
+    return naive.better(row.direction, *(naive.value(row.name, row.settings, case) for case in cases))
 
 
 def twin(

@@ -8,14 +8,11 @@ import json
 import re
 import shutil
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
 
 import lexirecall
 from lexirecall.errors import FormatError
-from lexirecall.formats.embeddings import checkpoint
 from lexirecall.gates import ledger
 from lexirecall.labels.samples import draw_sample
 from lexirecall.learn import weightsfile
@@ -30,15 +27,6 @@ RUNS = {
 }
 MANY = {f"q{i}": {"a": 1, "b": 1} for i in range(4)}
 FUSED = {"one": {query: ["a", "x", "b"] for query in MANY}, "two": {query: ["b", "x", "y"] for query in MANY}}
-VECTORS = np.eye(3, dtype=np.float32)
-
-
-def project_vectors(kept: Path) -> Any:
-    """Count in a corpus of three vectors, going on from a checkpoint."""
-    names: dict[str, Any] = {"query_ids": ["q", "r"], "corpus_ids": ["a", "b", "c"]}
-    return lexirecall.project_embeddings(
-        VECTORS[:2] * 2, VECTORS, {"q": {"b": 1}, "r": {"a": 1}}, **names, checkpoint=kept
-    )
 
 
 def test_there_is_a_file_of_every_format() -> None:
@@ -46,7 +34,6 @@ def test_there_is_a_file_of_every_format() -> None:
         "positions": positions_file.FORMAT,
         "weights": weightsfile.FORMAT_VERSION,
         "ledger": ledger.FORMAT_VERSION,
-        "checkpoint": checkpoint.FORMAT_VERSION,
     }
     known = {re.sub(r"\..*", "", path.name) for path in FILES.iterdir()}
     assert {f"{name}-{number}" for name, last in newest.items() for number in range(1, last + 1)} <= known
@@ -78,15 +65,20 @@ def test_ledgers_are_read_and_continued(path: Path, tmp_path: Path) -> None:
     own = shutil.copy(path, tmp_path / "ledger.jsonl")
     result = lexirecall.gate(MANY, FUSED["one"], FUSED["two"], ledger=own)
     assert result.build is not None
-    assert result.build.number == 2
+    spent = [
+        row.get("spends", True) for row in map(json.loads, path.read_text().splitlines()) if row["kind"] == "build"
+    ]
+    assert (result.build.number, result.build.is_known) == (sum(spent) + 1, False)
 
 
-@pytest.mark.parametrize("path", sorted(FILES.glob("checkpoint-*")), ids=lambda path: path.stem)
-def test_checkpoints_are_read_and_continued(path: Path, tmp_path: Path) -> None:
-    own = Path(shutil.copy(path, tmp_path / "counts.npz"))
-    before = own.read_bytes()
-    assert project_vectors(own).found.positions.tolist() == [3, 3]
-    assert own.read_bytes() == before  # every block was counted already
+@pytest.mark.parametrize("path", sorted(FILES.glob("ledger-[!1]*")), ids=lambda path: path.stem)
+def test_builds_in_ledgers_are_known_again(path: Path, tmp_path: Path) -> None:
+    own = Path(shutil.copy(path, tmp_path / "ledger.jsonl"))
+    for name in (None, "a commit"):
+        result = lexirecall.gate(MANY, FUSED["one"], FUSED["two"], margin=0.1, ledger=own, build=name)
+        assert result.build is not None
+        assert (result.build.is_known, result.build.has_changed, result.build.is_kept) == (True, False, False)
+    assert own.read_bytes() == path.read_bytes()
 
 
 @pytest.mark.parametrize("path", sorted(FILES.glob("sample-*")), ids=lambda path: path.stem)
@@ -112,14 +104,11 @@ def test_lists_of_what_to_judge_are_read(path: Path, tmp_path: Path) -> None:
 def test_what_is_written_says_its_format(tmp_path: Path) -> None:
     lexirecall.fuse(MANY, FUSED, ["AP"], folds=2).weights.save(tmp_path / "weights.json")
     lexirecall.gate(MANY, FUSED["one"], FUSED["two"], ledger=tmp_path / "ledger.jsonl")
-    project_vectors(tmp_path / "counts.npz")
     version = lexirecall.__version__
     weights = json.loads((tmp_path / "weights.json").read_text())
     assert (weights["version"], weights["lexirecall"]) == (weightsfile.FORMAT_VERSION, version)
     row = json.loads((tmp_path / "ledger.jsonl").read_text().splitlines()[0])
     assert (row["version"], row["lexirecall"]) == (ledger.FORMAT_VERSION, version)
-    with np.load(tmp_path / "counts.npz") as counts:
-        assert (int(counts["version"]), str(counts["lexirecall"])) == (checkpoint.FORMAT_VERSION, version)
     assert json.loads(lexirecall.evaluate(MANY, FUSED, ["AP"]).manifest.to_json())["format"] == MANIFEST_FORMAT
 
 
@@ -143,13 +132,6 @@ def test_weights_of_no_format_are_refused(version: object) -> None:
 @pytest.mark.parametrize(("written_by", "says"), [("9.0", NEWER), (None, "written by a later lexirecall, in a newer")])
 def test_a_ledger_of_a_newer_format_is_refused(written_by: str | None, says: str, tmp_path: Path) -> None:
     path = tmp_path / "ledger.jsonl"
-    path.write_text(json.dumps({"kind": "queries", "version": 2, "lexirecall": written_by}) + "\n")
+    path.write_text(json.dumps({"kind": "queries", "version": 3, "lexirecall": written_by}) + "\n")
     with pytest.raises(FormatError, match=f"ledger.jsonl:1: this row was {says}"):
         lexirecall.gate(MANY, FUSED["one"], FUSED["two"], ledger=path)
-
-
-def test_a_checkpoint_of_a_newer_format_is_refused(tmp_path: Path) -> None:
-    with np.load(FILES / "checkpoint-0.npz") as counts:
-        np.savez(tmp_path / "counts.npz", **{**counts, "version": 2, "lexirecall": "9.0"})
-    with pytest.raises(FormatError, match=f"counts.npz: was {NEWER}name another file"):
-        project_vectors(tmp_path / "counts.npz")

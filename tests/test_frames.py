@@ -318,8 +318,11 @@ def test_columns_may_be_given_by_role(make: Make) -> None:
     assert (positions.systems, positions.found.positions.tolist()) == (("m",), [1])
 
 
+@pytest.mark.parametrize("reader", ["best", "python"])
 @every_library
-def test_without_scores_the_first_rank_is_the_highest(make: Make) -> None:
+def test_without_scores_the_first_rank_is_the_highest(make: Make, reader: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if reader == "python":
+        monkeypatch.setenv("LEXIRECALL_READER", reader)
     run = make({"qid": ["q", "q"], "docno": ["a", "x"], "rank": [2, 1]})
     assert project({"q": {"a": 1}}, run).found.positions.tolist() == [2]
 
@@ -636,3 +639,122 @@ def test_a_lone_surrogate_in_objects_of_pandas_is_refused_by_its_row() -> None:
     run = pd.DataFrame({"query_id": ["q", "q"], "doc_id": documents, "score": [2.0, 1.0]})
     with pytest.raises(FormatError, match=r"row 1: the document id is not valid Unicode: '\\ud800x'"):
         project({"q": {"a": 1}}, run)
+
+
+# Several runs in one table
+
+SEVERAL: Columns = {
+    "qid": ["q", "q", "q", "q", "r", "r"],
+    "docid": ["a", "x", "b", "y", "c", "d"],
+    "score": [3.0, 2.0, 3.0, 2.0, 1.0, 1.0],
+}
+WHOSE = ["m1", "m1", "m2", "m2", "m1", "m2"]
+SOUGHT = {"q": {"a": 1, "b": 1}, "r": {"c": 1, "d": 1}}
+APART = {"m1": {"AP": 0.5}, "m2": {"AP": 0.5}}
+NAMED_SO = (
+    "run", "Run Name", "runId", "system", "SYSTEM-NAME", "model", "Model_Name", "modelid", "Method", "algorithm",
+    "algo-id", "recommender", "recommenderName", "Retriever", "retriever.id",
+)  # fmt: skip
+
+
+def ways_in(columns: Columns, folder: Path) -> dict[str, Any]:
+    """Return the same rows in every form that has columns."""
+    pl = pytest.importorskip("polars")
+    made = {name: make(columns) for name, make in MAKERS.items()}
+    frame = pl.DataFrame(columns)
+    for write, ending in ((frame.write_parquet, "parquet"), (frame.write_csv, "csv"), (frame.write_ndjson, "jsonl")):
+        made[ending] = folder / f"it.{ending}"
+        write(made[ending])
+    return made
+
+
+@pytest.mark.parametrize("name", NAMED_SO)
+def test_several_runs_are_found_under_every_usual_name(tmp_path: Path, name: str) -> None:
+    for way, table in ways_in({**SEVERAL, name: WHOSE}, tmp_path).items():
+        scores = evaluate(SOUGHT, table, "AP")
+        assert scores.to_dict() == APART, way
+        assert not scores.notes, way
+    for ending in ("parquet", "csv"):
+        assert evaluate(SOUGHT, tmp_path / f"it.{ending}", "AP", engine="duckdb").to_dict() == APART
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [("model", "method"), ("run", "system"), ("algorithm_id", "algo"), ("model-name", "Model Name")],
+)
+def test_two_names_of_runs_of_equal_standing_are_refused(tmp_path: Path, first: str, second: str) -> None:
+    for table in ways_in({**SEVERAL, first: WHOSE, second: ["x"] * 6}, tmp_path).values():
+        with pytest.raises(FormatError, match=f"the run names may be in the column '{first}' or '{second}'") as caught:
+            evaluate(SOUGHT, table, "AP")
+        assert f"--columns run={first}" in caught.value.remedy
+        assert evaluate(SOUGHT, table, "AP", columns={"run": first}).to_dict() == APART
+
+
+def test_what_says_run_names_runs_whatever_else_there_is(tmp_path: Path) -> None:
+    """A model that goes with the run is no other run, and one run may have a constant model."""
+    for table in ways_in({**SEVERAL, "model": [f"of {whose}" for whose in WHOSE], "run": WHOSE}, tmp_path).values():
+        scores = evaluate(SOUGHT, table, "AP")
+        assert (scores.to_dict(), scores.notes) == (APART, ())
+    constant = pyarrow_table({**SEVERAL, "model": ["bm25"] * 6})
+    assert [*evaluate(SOUGHT, constant, "AP").to_dict()] == ["bm25"]
+    assert [*evaluate(SOUGHT, {"mine": constant}, "AP").to_dict()] == ["mine"]
+    with pytest.raises(FormatError, match="the column 'model' has 2 runs, but only one name is given"):
+        evaluate(SOUGHT, {"mine": pyarrow_table({**SEVERAL, "model": WHOSE})})
+
+
+def test_a_model_among_judgments_says_nothing_of_runs() -> None:
+    judged: Columns = {"qid": ["q", "q"], "docid": ["a", "b"], "rel": [1, 1], "model": ["x", "y"]}
+    assert load_judgments(pyarrow_table(judged)).num_relevant(1).tolist() == [2]
+
+
+LOOKED_AT = ("pandas", "polars", "pyarrow", "parquet", "csv", "jsonl")
+UNUSED = "the column 'engine' is not used; if its 2 values are runs: columns={'run': 'engine'} or --columns run=engine"
+
+
+def test_an_unused_column_that_may_name_runs_is_named_in_a_note(tmp_path: Path) -> None:
+    for way, table in ways_in({**SEVERAL, "engine": WHOSE, "title": [*"uvwxyz"]}, tmp_path).items():
+        notes = [note.text for note in evaluate(SOUGHT, table, "AP").notes]
+        assert [note.partition(": ")[2] for note in notes] == [UNUSED] * (way in LOOKED_AT), way
+        assert evaluate(SOUGHT, table, "AP", columns={"run": "engine"}).to_dict() == APART
+
+
+def test_an_unused_column_that_may_name_runs_is_named_before_duplicates_are_left_out(tmp_path: Path) -> None:
+    for way, table in ways_in({**SEVERAL, "docid": [*"axaycd"], "engine": WHOSE}, tmp_path).items():
+        with pytest.raises(FormatError, match="listed twice") as caught:
+            evaluate(SOUGHT, table, "AP")
+        assert caught.value.remedy.startswith(f"{UNUSED}; otherwise remove one" if way in LOOKED_AT else "remove one")
+        assert "duplicates='first'" in caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["q1", "q1", "q1", "q1", "r1", "r1"],  # goes with the query
+        ["1", "2", "1", "2", "1", "2"],  # numbers
+        ["one"] * 6,
+        ["m1", "m1", "m2", "m2", "m1", None],
+        [1, 1, 2, 2, 1, 2],
+    ],
+    ids=["of a query", "numbers in text", "one value", "a gap", "numbers"],
+)
+def test_other_columns_are_not_taken_for_runs(tmp_path: Path, values: list[Any]) -> None:
+    for way, table in ways_in({**SEVERAL, "engine": values}, tmp_path).items():
+        assert not evaluate(SOUGHT, table, "AP").notes, way
+
+
+@pytest.mark.parametrize("make", MAKERS.values(), ids=[*MAKERS])
+@pytest.mark.parametrize("is_sorted", [True, False])
+def test_of_a_large_table_some_rows_are_looked_at(make: Make, is_sorted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lexirecall.formats.roletable.LOOKED_AT", 100)
+    order = [(engine, query, rank) for engine in "xy" for query in range(30) for rank in range(20)]
+    order = order if is_sorted else sorted(order, key=lambda row: row[1:])
+    columns: Columns = {
+        "qid": [query for _, query, _ in order],
+        "docid": [f"{engine}{rank}" for engine, _, rank in order],
+        "score": [float(-rank) for *_, rank in order],
+        "engine": [engine for engine, *_ in order],
+        "text": [f"{row}" for row in order],
+    }
+    is_lazy = make in (polars_lazy, duckdb_relation)
+    notes = evaluate({query: {"x1": 1} for query in range(30)}, make(columns), "AP").notes
+    assert [UNUSED in note.text for note in notes] == [True] * (not is_lazy)

@@ -225,7 +225,7 @@ def test_signs_in_the_name_of_a_file_belong_to_it(tmp_path: Path, monkeypatch: p
     monkeypatch.chdir(tmp_path)
     for name in ("a+b.run", "c.run", "d@3", "a", "b.run"):
         Path(name).write_text("")
-    texts = ["a+b.run", "a+b.run+c.run@7", "d@3", "d@3@2", "c.run+a", "x+y"]
+    texts = ["a+b.run", "a+b.run+c.run@7", "d@3", "d@3@2", "c.run+a", "x+y", "@3"]
     assert [stage[1:] for stage in asked_stages(texts)] == [
         (("a+b.run",), None),
         (("a+b.run", "c.run"), 7),
@@ -233,6 +233,7 @@ def test_signs_in_the_name_of_a_file_belong_to_it(tmp_path: Path, monkeypatch: p
         (("d@3",), 2),
         (("c.run", "a"), None),
         (("x", "y"), None),
+        (("@3",), None),
     ]
 
 
@@ -241,6 +242,7 @@ def test_stages_are_named_by_their_files_and_depths() -> None:
     assert [stage.name for stage in asked] == ["bm25.run@1000", "piped@9", "a.run@x"]
     assert [stage.name for stage in asked_stages([FIRST, (FIRST, SECOND)])] == ["stage1", "stage2"]
     assert [stage[::2] for stage in asked_stages({"one": "a.run@5", "two@4": FIRST})] == [("one@5", 5), ("two@4", 4)]
+    assert [stage[::2] for stage in asked_stages({"one@5": "a.run@5"})] == [("one@5", 5)]
 
 
 @pytest.mark.parametrize(
@@ -349,6 +351,9 @@ def test_texts_are_shown_beside_ids_and_missing_ones_are_noted() -> None:
     rows = [json.loads(line) for line in made.render("jsonl").splitlines()]
     assert {row["document"]: row["document_text"] for row in rows if row["kind"] == "loss"}["b"] == "beta"
     assert "document without a text" in [note.kind for note in made.notes]
+    table = made.lost()
+    assert table.header[table.numbers_from] == "in first@3"
+    assert [table.header[at] for at in sorted(table.texts)] == ["text of query", "text of document"]
 
 
 def test_tables_are_cut_and_say_so() -> None:

@@ -21,7 +21,7 @@ TEXT = PAGE.read_text(encoding="utf-8")
 PICTURES = re.findall(r"!\[([^\]]*)\]\(([^)]+)\)", TEXT)
 MADE: dict[str, Any] = runpy.run_path(str(DOCS / "gallery.py"))
 TEMPLATE = Path(figures.__file__).parents[1] / "page" / "assets" / "template.html"
-STUDY = (*figures._BARS, *figures._SAMPLED, *figures._DEGRADED)
+STUDY = (*figures._BARS, *figures._DEGRADED)
 
 
 class Sections(HTMLParser):

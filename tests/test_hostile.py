@@ -20,7 +20,7 @@ import zstandard
 
 from lexirecall import Judgments
 from lexirecall.errors import FormatError
-from lexirecall.formats import lines, native
+from lexirecall.formats import lines, native, unpacking
 from lexirecall.formats.jsontext import load_json
 from lexirecall.formats.native import project_native, read_qrels_native
 from lexirecall.formats.source import Source
@@ -172,7 +172,10 @@ def test_a_line_without_an_end_is_refused_in_bounded_memory(
     for read in (lambda: reader.read(path, judgments), lambda: reader.judge(Source(path))):
         tracemalloc.start()
         try:
-            with pytest.raises(FormatError, match=r"run:(2: line 2 is longer than 1 MiB|1: a qrels line)\b"):
+            with pytest.raises(
+                FormatError,
+                match=r"run:(2: line 2 is longer than 1 MiB|1: a qrels line| the compressed data unpacks to more)\b",
+            ):
                 read()
             assert tracemalloc.get_traced_memory()[1] < 72 << 20
         finally:
@@ -203,7 +206,7 @@ def seconds(call: Callable[[], object]) -> float:
 @pytest.mark.parametrize("blank", [b"\n", b" \n", b"\r\n"])
 def test_blank_lines_cost_less_than_counting_them_in_python(tmp_path: Path, reader: Reader, blank: bytes) -> None:
     count = 10_000_000
-    path = write(tmp_path / "run", [lzma.compress(blank * count, preset=0)])
+    path = write(tmp_path / "run", [blank * count])
 
     def read() -> None:
         with pytest.raises(FormatError, match="run: the file has only empty lines and comments"):
@@ -246,7 +249,10 @@ def zst_of_equal_bytes(num_blocks: int) -> bytes:
     return head + b"".join(blocks)
 
 
-def test_zst_is_unpacked_a_few_blocks_at_a_time_however_small_they_are(tmp_path: Path) -> None:
+def test_zst_is_unpacked_a_few_blocks_at_a_time_however_small_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(unpacking, "ROOM", 1 << 30)
     num_blocks, size = 300, 0
     packed = zst_of_equal_bytes(num_blocks)
     with Source(write(tmp_path / "run.zst", [packed])).open() as stream:

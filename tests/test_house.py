@@ -17,12 +17,14 @@ from pages import GENERATED
 SOURCE = Path(lexirecall.__file__).parent
 MODULES = sorted(SOURCE.rglob("*.py"))
 ORDER = (
-    "_native", "version", "errors", "paths", "installing", "output", "fields", "text", "tables", "notebook", "reader",
-    "progress", "manifest", "aggregation", "judgments", "providers", "groups", "segments", "tracks", "units", "sums",
-    "shortage", "positions", "exposure", "exact", "formats", "texts", "measures", "preferences", "names", "theory",
-    "statistics", "simulate", "strip", "svg", "plots", "verbs", "gates", "labels", "learn", "torch", "meta", "page",
-    "results", "paper", "engines", "adapters", "starts", "cli",
+    "_native", "version", "errors", "text", "trees", "paths", "installing", "output", "notices", "fields", "tables",
+    "equality", "notebook", "reader", "progress", "manifest", "aggregation", "judgments", "providers", "groups",
+    "segments", "tracks", "units", "sums", "shortage", "positions", "exposure", "exact", "formats", "texts",
+    "measures", "preferences", "names", "theory", "statistics", "simulate", "strip", "svg", "plots", "verbs", "gates",
+    "labels", "learn", "torch", "meta", "page", "results", "paper", "engines", "adapters", "starts", "cli",
 )  # fmt: skip
+SIDE_BY_SIDE = {"formats": "engines"}
+"""What a room may import although it stands below: an engine is one more form of a run."""
 ROOMS_SHOWN_BY = {
     "gates": ("cli.gate", "cli.funnel", "adapters.gate", "results"),
     "labels": ("cli.unjudged", "cli.certify", "results"),
@@ -89,8 +91,16 @@ def test_a_module_imports_only_what_stands_above_it(path: Path) -> None:
     room = name_of(path).split(".")[0]
     if room in ("", "__main__"):  # the public names, and the way in
         return
-    above = {*ORDER[: ORDER.index(room)], room}
+    above = {*ORDER[: ORDER.index(room)], room, SIDE_BY_SIDE.get(room)}
     assert set(imported(path)) <= above
+
+
+@every_module
+def test_a_part_of_numpy_is_imported_where_it_is_used(path: Path) -> None:
+    """numpy 1 has no `typing` until somebody imports it; then it works for everybody, and nobody notices."""
+    assert not [
+        node for node in ast.walk(tree_of(path)) if isinstance(node, ast.Attribute) and ast.unparse(node) == "np.typing"
+    ]
 
 
 @pytest.mark.parametrize("room", ROOMS_SHOWN_BY)
@@ -119,7 +129,7 @@ def test_a_module_does_not_list_its_imports(path: Path) -> None:
 
 @every_module
 def test_no_module_is_too_long(path: Path) -> None:
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 600
 
 
 @every_module

@@ -1,6 +1,8 @@
 """Whether a difference varies by group: the test is its definition, and is right where nothing varies."""
 
 import math
+import time
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -11,12 +13,21 @@ from hypothesis import strategies as st
 
 import naive
 from lexirecall.judgments import IntArray
+from lexirecall.statistics import interaction as module
 from lexirecall.statistics.differences import Differences
 from lexirecall.statistics.interaction import Interaction, _all_ways, interactions, least_p, ways
 from strategies import quick
 
 Labelled = list[tuple[int, int]]
 labelled = st.lists(st.tuples(st.integers(-3, 3), st.integers(0, 2)), min_size=1, max_size=7)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def small_groups_count() -> Iterator[None]:
+    """Cases are small enough to try all ways; what FEWEST leaves out has tests of its own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "FEWEST", 1)
+        yield
 
 
 def of_rows(rows: list[list[float]]) -> Differences:
@@ -29,29 +40,52 @@ def interaction_of(rows: list[list[float]], groups: list[int] | IntArray, **opti
     return interactions(of_rows(rows), np.array(groups), **options)
 
 
-@given(labelled)
-@example([(1, 0), (1, 1), (1, 1)])
+@given(labelled, st.integers(1, 3))
+@example([(1, 0), (1, 1), (1, 1)], 1)
 @quick(150)
-def test_p_is_the_share_of_all_ways_to_hand_out_the_groups(chosen: Labelled) -> None:
+def test_p_is_the_share_of_all_ways_to_hand_out_the_groups(chosen: Labelled, fewest: int) -> None:
     numbers, groups = map(list, zip(*chosen, strict=True))
-    found = interaction_of([[number / 7 for number in numbers]], groups)
-    share = naive.share_between(numbers, groups)
-    if len({*groups}) < 2:
-        assert np.isnan(found.pvalues).all()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "FEWEST", fewest)
+        found = interaction_of([[number / 7 for number in numbers]], groups)
+    p = naive.interaction_pvalue(numbers, groups, fewest)
+    kept = [(number, group) for number, group in zip(numbers, groups, strict=True) if groups.count(group) >= fewest]
+    assert found.num_queries.item() == len(kept)
+    assert found.num_groups.item() == len({group for _, group in kept})
+    assert found.num_small.item() == len({*groups}) - found.num_groups.item()
+    if p is None:
+        assert all(np.isnan(column).all() for column in (found.pvalues, found.shares, found.leasts))
         return
-    assert found.pvalues.tolist() == pytest.approx([float(naive.interaction_pvalue(numbers, groups))], rel=1e-15)
-    assert found.shares.tolist() == pytest.approx([math.nan if share is None else float(share)], abs=1e-12, nan_ok=True)
-    assert (found.num_queries.item(), found.num_groups.item()) == (len(numbers), len({*groups}))
+    share = naive.share_between(*map(list, zip(*kept, strict=True)))
+    assert found.pvalues.tolist() == pytest.approx([float(p)], rel=1e-15)
+    assert found.shares.tolist() == pytest.approx([float(share or 0)], abs=1e-12)
     assert found.pvalues.item() >= found.leasts.item() - 1e-12
+
+
+@given(st.lists(st.integers(-3, 3), min_size=11, max_size=11))
+@quick(10)
+def test_groups_of_fewer_than_five_queries_are_left_out(numbers: list[int]) -> None:
+    groups = [0, 1] * 5 + [2]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "FEWEST", 5)
+        found = interaction_of([[float(number) for number in numbers]], groups)
+        none = interaction_of([[float(number) for number in numbers]], [0, 1, 2] * 3 + [3, 0])
+    p = naive.interaction_pvalue(numbers, groups)
+    assert found.pvalues.tolist() == pytest.approx([math.nan if p is None else float(p)], rel=1e-15, nan_ok=True)
+    assert (found.num_groups.item(), found.num_small.item(), found.num_queries.item()) == (2, 1, 10)
+    assert np.isnan(none.pvalues).all()
+    assert (none.num_groups.item(), none.num_small.item(), none.num_queries.item()) == (0, 4, 0)
 
 
 @given(st.lists(st.integers(1, 3), min_size=1, max_size=3))
 @quick(30)
 def test_every_way_to_hand_out_the_groups_is_tried_once(sizes: list[int]) -> None:
     tried = [tuple(way) for block in _all_ways(sizes) for way in block.tolist()]
-    groups = [group for group, size in enumerate(sizes) for _ in range(size)]
-    assert len(tried) == len({*tried}) == ways(sizes)
-    assert all(sorted(way) == groups for way in tried)
+    ends = np.cumsum(sizes)
+    split = {tuple(frozenset(part.tolist()) for part in np.split(np.array(way), ends[:-1])) for way in tried}
+    assert len(tried) == len(split) == ways(sizes)
+    assert all(sorted(way) == list(range(sum(sizes))) for way in tried)
+    assert all(ways(sizes, most) == ways(sizes) or ways(sizes, most) > most for most in range(20))
 
 
 def test_random_ways_come_near_to_all_of_them() -> None:
@@ -75,10 +109,20 @@ def test_neither_scale_nor_sign_nor_a_common_difference_counts(chosen: Labelled,
     np.testing.assert_array_equal(one, interaction_of([[number + 8 for number in numbers]], groups).pvalues)
 
 
-def test_equal_differences_vary_by_no_group() -> None:
-    found = interaction_of([[0.1 + 0.2, 0.3, 0.3, 0.1 + 0.2], [0, 0, 0, 0]], [0, 0, 1, 1])
-    assert found.pvalues.tolist() == [1, 1]
-    assert np.isnan(found.shares).all()
+def test_equal_differences_are_not_tested() -> None:
+    rows: list[list[float]] = [[0.1 + 0.2, 0.3, 0.3, 0.1 + 0.2], [0, 0, 0, 0], [0, 0, 1, 2]]
+    found = interaction_of(rows, [0, 0, 1, 1])
+    for column in (found.pvalues, found.shares, found.leasts):
+        assert np.isnan(column).tolist() == [True, True, False]
+
+
+def test_a_small_group_with_a_large_spread_is_not_taken_for_one_with_another_mean() -> None:
+    """Two far values on either side: their mean is away from 0 though nothing says that it is not 0."""
+    wide = [-9.0, 14.0, -8.0, 13.0]
+    narrow = [0.1 * (-1) ** i for i in range(30)]
+    groups = [0] * 4 + [1] * 15 + [2] * 15
+    assert interaction_of([wide + narrow], groups, num_resamples=999).pvalues.item() > 0.3
+    assert interaction_of([[2.4, 2.6, 2.5, 2.5, *narrow]], groups, num_resamples=999).pvalues.item() == 0.001
 
 
 def test_queries_that_are_not_compared_or_have_no_group_do_not_count() -> None:
@@ -119,3 +163,24 @@ def test_the_least_p_counts_groups_that_may_change_places() -> None:
     assert interaction_of([[9.0, 9, 0, 0]], [0, 0, 1, 1]).pvalues.item() == 2 / 6
     leasts = [least_p([size, size], 10**6) for size in range(1, 9)]
     assert all(later < earlier for earlier, later in pairwise(leasts))
+
+
+def test_additions_are_bounded_and_fewer_ways_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(4)
+    rows, groups = rng.normal(size=(3, 60)).tolist(), [q % 6 for q in range(60)]
+    whole = interaction_of(rows, groups, num_resamples=500)
+    assert (whole.num_resamples, whole.is_bounded) == (500, False)
+    monkeypatch.setattr(module, "MOST_ADDITIONS", 60 * 12 * 200)
+    bounded = interaction_of(rows, groups, num_resamples=500)
+    assert (bounded.num_resamples, bounded.is_bounded) == (200, True)
+    assert bounded.leasts.tolist() == [1 / 201] * 3
+    assert bounded.pvalues.tolist() == interaction_of(rows, groups, num_resamples=200).pvalues.tolist()
+    few = interaction_of([[0.0, 1, 2, 5]], [0, 0, 1, 1], num_resamples=10**9)
+    assert (few.num_resamples, few.is_bounded) == (6, False)
+
+
+def test_a_group_for_each_query_costs_no_more_than_one_for_many() -> None:
+    values = np.random.default_rng(5).normal(size=(1, 2000)).tolist()
+    started = time.process_time()
+    interaction_of(values, np.arange(2000) // 2, num_resamples=1000)
+    assert time.process_time() - started < 10

@@ -3,6 +3,7 @@
 import csv
 import gzip
 import json
+import warnings
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 import naive
 from command import Command
-from lexirecall import compare, evaluate, explain, project, rank, report, study
+from lexirecall import LexirecallWarning, compare, evaluate, explain, project, rank, report, study
 from lexirecall.adapters.gate import assert_all_found, assert_no_worse, assert_nothing_lost
 from lexirecall.reader import VARIABLE, is_built
 from lexirecall.tracks import Mismatch
@@ -244,6 +245,19 @@ def test_a_gate_warns_of_it() -> None:
         assert caught[0].filename == __file__
     with pytest.warns(UserWarning, match="new retrieves no judged document"), pytest.raises(AssertionError):
         assert_all_found(QRELS, RUN)
+
+
+def test_a_gate_warns_of_queries_that_were_not_answered_unless_that_was_asked_for() -> None:
+    """A baseline that broke off would let any run pass."""
+    qrels = {f"q{i}": {"a": 1} for i in range(10)}
+    broken, whole = {"q0": ["a"]}, {query: ["a"] for query in qrels}
+    for check in (assert_no_worse, assert_nothing_lost):
+        with pytest.warns(LexirecallWarning, match=r"does not answer \(of 10: .*baseline 9\)") as caught:
+            check(qrels, new=whole, baseline=broken)
+        assert [warning.filename for warning in caught] == [__file__]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert_no_worse(qrels, new=whole, baseline=broken, queries="all")
 
 
 def test_trec_eval_says_it(command: Command) -> None:

@@ -1,6 +1,5 @@
 """The notebooks in examples/ run, and show what is stored in them."""
 
-import importlib.util
 import json
 import re
 import subprocess
@@ -13,17 +12,13 @@ import pytest
 from notebooks import EXAMPLES, NAMES, normalized, shown
 
 SCRIPT = Path(__file__).parent / "notebooks.py"
-needs_a_kernel = pytest.mark.skipif(
-    any(importlib.util.find_spec(name) is None for name in ("nbclient", "ipykernel")),
-    reason="nbclient or ipykernel is not installed",
-)
 
 
 def test_every_notebook_is_run() -> None:
     assert {path.stem for path in EXAMPLES.glob("*.ipynb")} == {*NAMES}
 
 
-@needs_a_kernel
+@pytest.mark.notebook
 @pytest.mark.parametrize("name", NAMES)
 def test_a_notebook_shows_what_is_stored(name: str) -> None:
     done = subprocess.run([sys.executable, str(SCRIPT), "--check", name], capture_output=True, text=True, check=False)
@@ -60,7 +55,7 @@ print(json.dumps(notebooks.shown(notebooks.executed(Path(sys.argv[1])))))
 """
 
 
-@needs_a_kernel
+@pytest.mark.notebook
 def test_a_real_cell_shows_progress_and_keeps_nothing_of_it(tmp_path: Path) -> None:
     stays = BARS.format(shown=None, last="bar._bar = None")  # as if it went on
     cells = [BARS.format(shown=None, last="bar.advance(2)"), BARS.format(shown=False, last="bar.advance(2)"), stays]

@@ -86,10 +86,13 @@ def test_scores_that_are_far_apart_do_not_overflow() -> None:
     assert np.isfinite([value, *by_relevant, *by_others]).all()
 
 
-@pytest.mark.parametrize("wrong", [{"discount": -0.1}, {"discount": float("nan")}, {"temperature": 0.0}])
+@pytest.mark.parametrize(
+    "wrong", [{"discount": -0.1}, {"discount": float("nan")}, {"temperature": 0.0}, {"temperature": float("inf")}]
+)
 def test_a_wrong_discount_or_temperature_is_refused(wrong: dict[str, float]) -> None:
-    with pytest.raises(UsageError, match=f"{next(iter(wrong))} is "):
+    with pytest.raises(UsageError, match=f"{next(iter(wrong))} is ") as refused:
         OrderedObjective(**wrong)
+    assert ("finite" in str(refused.value)) == ("temperature" in wrong)
 
 
 # Minimising it

@@ -41,9 +41,13 @@ ELSEWHERE = {
     "positions-files": ("lexirecall compare qrels.txt step-", "test_positions_files"),
     "rag-data": ("", "test_query_rows"),
     "reviews": ("", "test_reviews"),
+    "spark": ("", "test_spark"),
     "study": ("", "test_meta"),  # which takes seconds
     "tables": ("", "test_table_files"),
-    "unjudged": ("lexirecall unjudged qrels.txt runs/*.run --judged-with", "test_hindsight"),  # with grades filled in
+    "unjudged": (
+        "lexirecall unjudged qrels.txt runs/*.run --rate 0.02 --judged-with",
+        "test_hindsight",
+    ),  # with grades filled in
 }
 """Where commands are not run: how they begin, and the tests that run such commands with what they need."""
 

@@ -43,7 +43,7 @@ def computed(request: pytest.FixtureRequest) -> tuple[Any, Any, Any]:
     payload = report(positions, measures=[*NAMES, "AP"], output=None).payload
     command = [node, "--input-type=module", "-e", PROGRAM, (ASSETS / "data.js").as_uri()]
     given = json.dumps(payload)
-    made = subprocess.run(command, input=given, capture_output=True, text=True, check=True, timeout=60)
+    made = subprocess.run(command, input=given, capture_output=True, text=True, check=True)
     return payload, json.loads(made.stdout), positions
 
 

@@ -309,6 +309,11 @@ def test_samples_agree_with_what_is_exact_within_their_error() -> None:
     assert not half.is_exact
 
 
+def test_a_ranking_without_a_value_loses_to_one_that_has_one() -> None:
+    assert expected_preference([["a"]], [["x"]], ["a"], "LastRel").value == 1
+    assert expected_preference([["x"]], [["y"]], ["a"], "LastRel").value == 0
+
+
 def test_the_lowest_of_many_means_is_too_low_and_the_other_half_is_not() -> None:
     """Equal scores: all users of one document can expect the same, 0.4567, whoever seems worst off."""
     policy = PlackettLuce([0.0] * 5)
@@ -383,7 +388,6 @@ def test_what_no_ranking_shows_is_worth_nothing_or_as_much_as_the_bottom() -> No
         (lambda: worst_off_user([["a"]], ["a"], "WSS@0.95"), "needs the corpus size"),
         (lambda: expected_user_utilities([["a"]], range(13)), r"2\^13 - 1 users: enumeration stops at 12"),
         (lambda: expected_user_utilities([["a"]], ["a"]).documents_of(2), "the mask is 2, but must be from 1 to 1"),
-        (lambda: expected_preference([["a"]], [["x"]], ["a"], "LastRel"), "LastRel is undefined for a ranking"),
         (lambda: expected_preference([["a"]], [["x"]], ["a"], "AP TSE"), "names 2 preferences"),
     ],
 )

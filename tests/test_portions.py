@@ -105,8 +105,6 @@ def test_portions_add_up_to_what_all_pairs_do(row: str | Evaluable, collection: 
         for name in ("is_signs", "num_requests", *SUMS):
             np.testing.assert_array_equal(getattr(portioned, name), getattr(held, name))
         np.testing.assert_array_equal(portioned.compared, held.compared)
-        squares = portioned.squares(held.means), held.squares(held.means)
-        np.testing.assert_array_equal(squares[0].rounded(), squares[1].rounded())
         if len(held.a) == 0:
             return
         is_even = np.arange(len(contrasts.requests)) % 2 == 0
@@ -191,9 +189,9 @@ def test_nor_do_its_resamples(method: str, collection: Collection, size: int) ->
 
 def test_nor_whether_differences_vary_by_group(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
-    qrels = {f"q{i:02}": {str(k): 1 for k in range(3)} for i in range(12)}
+    qrels = {f"q{i:02}": {str(k): 1 for k in range(3)} for i in range(22)}
     runs = {
-        name: {q: [str(k) for k in rng.permutation(9)] for q in list(qrels)[: 12 - s]} for s, name in enumerate("abcd")
+        name: {q: [str(k) for k in rng.permutation(9)] for q in list(qrels)[: 22 - s]} for s, name in enumerate("abcd")
     }
     groups = {q: f"g{i % 3}" for i, q in enumerate(qrels)}
     options: dict[str, Any] = {"by": groups, "queries": "intersection", "num_resamples": 200, "min_queries": 2}

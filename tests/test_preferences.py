@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
-from lexirecall import Preference, evaluate, parse_measure, parse_preference, project, register
+from lexirecall import Measure, Preference, evaluate, parse_measure, parse_preference, project, register
 from lexirecall.errors import UsageError
 from lexirecall.manifest import Policies
 from lexirecall.measures import AP
@@ -24,6 +24,7 @@ from strategies import LEVELS, Collection, collections, costly, quick
 from table import all_measures, all_preferences, check_twins
 
 NAMES = [*map(str, all_preferences())]
+LEVELS_DRAWN = st.sampled_from(LEVELS)
 
 
 @st.composite
@@ -264,13 +265,51 @@ def test_where_lower_is_better_the_lower_value_is_preferred() -> None:
     assert parse_preference("TSE").of([1, 5], [2, 3]) < 0
 
 
-def test_an_undefined_value_is_not_compared() -> None:
-    qrels = {"q": {"a": 1}, "r": {"a": 1}}
+def test_an_undefined_value_is_worse_than_every_other_and_in_no_mean() -> None:
+    qrels = {"q": {"a": 1}, "r": {"a": 1}, "s": {"a": 1}}
     runs = {"x": {"q": ["a"], "r": ["b"]}, "y": {"q": ["b", "a"], "r": ["a"]}}
     pairs = parse_preference("LastRel").pairs(project(qrels, runs).at_level(1))
-    assert pairs.num_requests.tolist() == [[1, 1], [1, 2]]
-    assert (pairs.wins[0, 1], pairs.ties[0, 1], pairs.losses[0, 1]) == (1, 0, 0)
-    assert math.isnan(parse_preference("LastRel").of([1, 2], [1]))
+    assert pairs.num_requests.tolist() == [[3, 3], [3, 3]]
+    assert (pairs.wins[0, 1], pairs.ties[0, 1], pairs.losses[0, 1]) == (1, 1, 1)
+    assert pairs.means[0, 1] == 1
+    assert [parse_preference("LastRel").of(x, y, 2) for x, y in (([1, 2], [1]), ([1], [1, 2]), ([1], [2]))] == [
+        math.inf, -math.inf, 0,
+    ]  # fmt: skip
+
+
+def test_own_measures_may_be_undefined_too() -> None:
+    """An infinite value is the worst only where it is on the side of the bad ones; nan is no value at all."""
+    last, best = (
+        Measure("Last", "the last position", of_positions=lambda p: p.max(), direction=direction)
+        for direction in (-1, 1)
+    )
+    assert preference_of(last).of([5], [1], 2) == 0
+    assert preference_of(last).of([1, 2], [1], 2) == math.inf
+    assert math.isnan(preference_of(best).of([1, 2], [1], 2))
+    assert math.isnan(preference_of(Measure("Nothing", "", of_positions=lambda p: p[0] * math.nan)).of([1], [2]))
+
+
+UNDEFINED = [measure for measure in all_measures() if measure.corpus == "if missing"]
+
+
+@pytest.mark.parametrize("measure", UNDEFINED, ids=str)
+@given(collection=collections(max_systems=3), level=LEVELS_DRAWN)
+@quick(60)
+def test_signs_are_those_of_values_of_which_the_undefined_are_the_worst(
+    measure: Measure, collection: Collection, level: float
+) -> None:
+    positions = project(collection.qrels, collection.runs)
+    pairs = preference_of(measure).pairs(positions.at_level(measure.level(level)))
+    decided = decide(measure, positions, Policies(level=level))
+    for q, request in enumerate(positions.requests):
+        cases = [case_of(collection, run, request, measure.level(level)) for run in positions.systems]
+        values = [naive.value(measure.name, measure.settings, case) if case.m else 0 for case in cases]
+        signs = [[naive.better(measure.direction, x, y) for y in values] for x in values]
+        assert pairs.signs[:, :, q].tolist() == signs
+        if cases[0].m:
+            assert decided.ranks is not None
+            ranks = decided.ranks[:, q]
+            assert np.sign(ranks[None, :] - ranks[:, None]).tolist() == signs
 
 
 def test_the_level_in_a_name_holds_for_the_preference() -> None:

@@ -7,6 +7,7 @@ import json
 import math
 import re
 import sys
+import tracemalloc
 from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
@@ -569,3 +570,14 @@ def test_the_examples_of_the_page_print_what_it_shows() -> None:
     result = doctest.testfile(str(Path(__file__).parents[1] / "docs" / "providers.md"), module_relative=False)
     assert result.attempted > 3
     assert result.failed == 0
+
+
+def test_a_map_of_very_many_documents_takes_no_memory(tmp_path: Path) -> None:
+    (tmp_path / "map").write_text("".join(f"document{number} Ada\n" for number in range(200_000)) + "a Ada\n")
+    evaluate(QRELS, {"x": RUN}, ["AP"], providers=MAP)  # imports
+    tracemalloc.start()
+    try:
+        evaluate(QRELS, {"x": RUN}, ["AP"], providers=tmp_path / "map")
+        assert tracemalloc.get_traced_memory()[1] < 12 << 20  # all pairs would take 30 MiB
+    finally:
+        tracemalloc.stop()

@@ -190,6 +190,34 @@ def test_a_conversation_holds_many_queries(tmp_path: Path) -> None:
     assert project(file, columns={"run.document": "bm25_context"}).found.positions.tolist() == [1]
 
 
+@pytest.mark.parametrize(
+    ("answer", "found"),
+    [
+        ([{"citations": ["a"]}, {"citations": "b"}], "'b'"),
+        ([{"citations": ["a"]}, {"citations": 7}], "'7'"),
+        ([{"citations": ["a"]}, "b"], "'b'"),
+        ("b", "'b'"),
+    ],
+)
+def test_what_a_path_leads_to_is_a_list_or_an_error(tmp_path: Path, answer: Any, found: str) -> None:
+    file = written(tmp_path / "rag.jsonl", lines([{"topic_id": 1, "answer": answer}]))
+    with pytest.raises(FormatError, match=f"expected a list of documents under 'answer.*', found .*{found}"):
+        evaluate({1: {"a": 1, "b": 1}}, file, "AP", columns={"run.document": "answer[].citations[]"})
+
+
+def test_conversations_without_ids_are_told_apart_by_their_questions_and_never_by_their_place(tmp_path: Path) -> None:
+    """Two files of the same conversations may have them in another order."""
+    content = [{"qa": [{"question": name, "evidence": [name], "x_context": [name]}]} for name in ("why?", "how?")]
+    qrels = written(tmp_path / "qrels.json", json.dumps(content))
+    for row in content:
+        del row["qa"][0]["evidence"]
+    run = written(tmp_path / "run.json", json.dumps(content[::-1]))
+    assert evaluate(qrels, run, measures=["AP"]).to_dict() == {"run.json": {"AP": 1.0}}
+    again = written(tmp_path / "again.json", json.dumps([content[0], content[0]]))
+    with pytest.raises(FormatError, match="the rows have no id of their query, and 2 rows have the text"):
+        evaluate(qrels, again, measures=["AP"])
+
+
 def test_ids_take_precedence_over_words_and_numbers_are_the_last_resort(tmp_path: Path) -> None:
     row = WRITERS["LlamaIndex"]("why?", ["a"], ["a"])
     file = written(tmp_path / "ids.jsonl", lines([{**row, "query_id": 7}, {**row, "query_id": 8}]))
@@ -525,6 +553,22 @@ def test_rows_about_one_document_are_a_table(tmp_path: Path, command: Command) -
     assert_refused(command("eval", odd, "run"), r"odd.jsonl:3: .*ud800.* under 'query-id' is not valid Unicode")
     lacking = written(tmp_path / "run.jsonl", lines([{"qid": 7, "docno": "a"}]))
     assert_refused(command("eval", "qrels", lacking), "found no column of scores or ranks among qid, docno")
+
+
+@pytest.mark.parametrize("ids", [[1, True], [True, 2], [1.0, True], [None, 1, True]])
+def test_a_truth_value_among_numbers_is_no_id(tmp_path: Path, ids: list[Any]) -> None:
+    pytest.importorskip("polars")
+    file = written(tmp_path / "qrels.jsonl", lines([{"qid": "q", "docno": each, "grade": 1} for each in ids]))
+    with pytest.raises(FormatError, match=r"as document ids: it holds truth values|:1: the document id is missing"):
+        load_judgments(file)
+
+
+def test_numbers_are_of_any_size_and_truth_values_are_1_and_0(tmp_path: Path) -> None:
+    pytest.importorskip("polars")
+    rows = [{"qid": "q", "docno": str(each), "grade": each} for each in (2**70, 2, True, False)]
+    assert load_judgments(written(tmp_path / "qrels.jsonl", lines(rows))).grades.tolist() == [2.0**70, 2, 1, 0]
+    big = written(tmp_path / "big.jsonl", lines(rows[:2]))
+    assert load_judgments(big).grades.tolist() == [2.0**70, 2]
 
 
 KEYS = st.sampled_from(

@@ -209,13 +209,14 @@ def test_a_long_cycle_is_told_in_short() -> None:
     assert set(ranks(ranking).values()) == {1}
 
 
-def test_what_is_undefined_is_told_and_counts_as_tied() -> None:
+def test_what_is_undefined_is_told_and_counts_as_worse() -> None:
     runs = {"none": {"q": ["x"]}, "late": {"q": ["x", "a"]}, "early": {"q": ["a"]}}
     ranking = rank({"q": {"a": 1, "x": 0}}, runs, "LastRel")
-    assert [note.kind for note in ranking.notes] == ["undefined", "not compared"]
-    assert "LastRel (1 of 3)" in ranking.notes[0].text
+    assert [note.kind for note in ranking.notes] == ["undefined"]
+    assert "LastRel (1 of 3: none 1)" in ranking.notes[0].text
+    assert "counts as worse than every other one" in ranking.notes[0].text
     assert ranking.to_dict() == {
-        "early": {"rank": 1, "score": 1.0}, "none": {"rank": 2, "score": 0.5}, "late": {"rank": 3, "score": 0.0},
+        "early": {"rank": 1, "score": 1.0}, "late": {"rank": 2, "score": 0.5}, "none": {"rank": 3, "score": 0.0},
     }  # fmt: skip
 
 

@@ -20,12 +20,13 @@ import numpy as np
 import polars as pl
 import pytest
 import zstandard
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lexirecall import Positions, evaluate, project
 from lexirecall.errors import DataError, FormatError, UsageError
 from lexirecall.formats.source import Source
+from strategies import quick
 
 Nested = dict[str, dict[str, float]]
 
@@ -432,7 +433,7 @@ def odd_layout(lines: list[list[str]], rng: random.Random) -> bytes:
     return rng.choice([text, text.rstrip(), text + "# end"]).encode()
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@quick(100)
 @given(nested(st.integers(-2, 3)), nested(st.floats(allow_nan=False)), st.data())
 def test_any_layout_gives_the_positions_of_the_dict(
     tmp_path_factory: pytest.TempPathFactory, qrels: Nested, run: Nested, data: st.DataObject

@@ -134,10 +134,10 @@ def orient(row: dict[str, Any], first: str) -> dict[str, Any]:
     """Return a row of `compare` as said by its other side, unless it is said by the first already."""
     if row["a"] == first:
         return row
-    negative = {key: None if row[key] is None else -row[key] for key in ("mean", "low", "high")}
+    negative = {key: None if row[key] is None else -row[key] for key in ("mean", "low_all", "high_all")}
     return {
-        **row, "mean": negative["mean"], "low": negative["high"], "high": negative["low"], "wins": row["losses"],
-        "losses": row["wins"],
+        **row, "mean": negative["mean"], "low_all": negative["high_all"], "high_all": negative["low_all"],
+        "wins": row["losses"], "losses": row["wins"],
     }  # fmt: skip
 
 
@@ -158,7 +158,7 @@ def check_pairs(page: Any, rows: dict[tuple[Any, ...], dict[str, Any]], *, may_b
                 expected[key] for key in ("wins", "ties", "losses")
             ]
             shown = [column[key][place] for key in ("mean", "low", "high", "p")]
-            assert shown == close([expected[key] for key in ("mean", "low", "high", "p_corrected")], 1e-3)
+            assert shown == close([expected[key] for key in ("mean", "low_all", "high_all", "p_corrected")], 1e-3)
     return untested
 
 
@@ -521,7 +521,7 @@ def test_the_matrix_and_the_intervals_draw_the_rows_of_compare() -> None:
     assert drawn.keys() == {"precise.run", "random.run", "shallow.run"}
     for name, row in drawn.items():
         theirs = orient(rows.get((name, "deep.run")) or rows["deep.run", name], name)
-        assert (row["difference"], row["low"], row["high"]) == (theirs["mean"], theirs["low"], theirs["high"])
+        assert (row["difference"], row["low"], row["high"]) == (theirs["mean"], theirs["low_all"], theirs["high_all"])
 
 
 def test_the_tail_of_each_run_is_the_mean_of_its_own_worst_queries() -> None:

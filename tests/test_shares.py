@@ -58,7 +58,7 @@ def test_tables_show_the_interval_of_a_share_and_what_it_is() -> None:
         assert "0.8500 [0.7647, 0.9135]" in text
         assert "1.0000 [0.9638, 1.0000]" in text
         assert "0.9250 [" not in text
-    assert "[low, high]: exact 95 % interval (Clopper and Pearson) of a share of queries" in scores.render()
+    assert "[low, high]: 95 % interval of a share of queries, exact (Clopper and Pearson)" in scores.render()
     assert "0.8500 [0.7647, 0.9135]" in scores.render(per_query=True)
     assert "0.85 [0.76, 0.91]" in scores.with_digits(2).render()
 
@@ -71,26 +71,19 @@ def test_one_query_and_all_or_no_successes_have_an_interval(found: int, missed: 
     assert evaluate(*queries(found, missed), ["All@2"]).intervals() == {"run": {"All@2": pytest.approx(ends, abs=1e-5)}}
 
 
-def test_rows_keep_their_fields_unless_the_queries_are_resampled() -> None:
+@pytest.mark.parametrize("options", [{"interval": True}, {"bootstrap": 99}])
+def test_a_share_has_its_exact_interval_whichever_way_intervals_are_asked_for(options: dict[str, Any]) -> None:
     given: tuple[Any, ...] = (*queries(20, 5), ["R@2", "All@2"])
     assert {tuple(row) for row in evaluate(*given).rows(per_query=True)} == {("run", "query", "measure", "value")}
-    scores = evaluate(*given, bootstrap=99)
-    recall, share = scores.rows()
-    assert (recall["low"], recall["high"]) == (None, None)
-    assert (share["low"], share["high"]) == scores.intervals()["run"]["All@2"]
-    assert share["low"] != share["boot_low"]
-    assert all(
-        row["low"] is None and row["boot_low"] is None for row in scores.rows(per_query=True) if row["query"] != "all"
+    scores = evaluate(*given, **options)
+    _, share = scores.rows()
+    assert (
+        (share["low"], share["high"]) == scores.intervals()["run"]["All@2"] == pytest.approx((0.593, 0.9317), abs=1e-4)
     )
+    assert all(row["low"] is None for row in scores.rows(per_query=True) if row["query"] != "all")
     assert json.loads(scores.render("jsonl").splitlines()[1]) == share
-    assert scores.to_pandas()["high"].isna().tolist() == [True, False]
-    assert "low" not in next(evaluate(given[0], given[1], ["R@2"], bootstrap=99).rows())
-
-
-def test_with_resamples_a_share_keeps_its_exact_interval_in_tables() -> None:
-    text = evaluate(*queries(20, 5), ["R@2", "All@2"], bootstrap=99).render()
-    assert "0.8000 [0.5930, 0.9317]" in text
-    assert "bootstrap interval (99 resamples of the queries, seed 0); All@2: exact 95 % interval" in text
+    assert "0.8000 [0.5930, 0.9317]" in scores.render()
+    assert "; of a share of queries, exact (Clopper and Pearson)" in scores.render()
 
 
 def test_over_all_orders_of_tied_documents_a_mean_is_not_a_share() -> None:
@@ -100,21 +93,21 @@ def test_over_all_orders_of_tied_documents_a_mean_is_not_a_share() -> None:
     assert "[" not in scores.render()
 
 
-def test_shares_of_groups_have_their_own_intervals_and_a_tail_has_none() -> None:
+def test_shares_of_groups_have_their_own_intervals_and_a_minimum_has_none() -> None:
     qrels, run = queries(24, 6)
     groups = {query: "even" if number % 2 else "odd" for number, query in enumerate(qrels)}
-    scores = evaluate(qrels, run, ["R@2", "All@2"], over=["mean", "tail:0.5"], by=groups)
+    scores = evaluate(qrels, run, ["R@2", "All@2"], over=["mean", "min"], by=groups, interval=True)
     rows = {(row["group"], row["over"], row["measure"]): (row["low"], row["high"]) for row in scores.rows()}
     every = binomtest(24, 30).proportion_ci(method="exact")
     half = binomtest(12, 15).proportion_ci(method="exact")
     assert rows[None, "mean", "All@2"] == pytest.approx((every.low, every.high))
     assert rows["even", "mean", "All@2"] == rows["odd", "mean", "All@2"] == pytest.approx((half.low, half.high))
-    assert rows["odd", "tail:0.5", "All@2"] == rows["odd", "mean", "R@2"] == (None, None)
-    text = scores.render()
+    assert rows["odd", "min", "All@2"] == (None, None)
+    text = evaluate(qrels, run, ["R@2", "All@2"], over=["mean", "min"], by=groups).render()
     assert f"0.8000 [{half.low:.4f}, {half.high:.4f}]" in text
-    assert "[low, high]: exact 95 % interval (Clopper and Pearson) of a share of queries" in text
+    assert "[low, high]: 95 % interval of a share of queries, exact (Clopper and Pearson)" in text
     assert "low" not in next(evaluate(qrels, run, ["R@2"], by=groups).rows())
-    backwards = evaluate(qrels, {"b": run, "a": run}, ["All@2"], by=groups).sorted_by("name")
+    backwards = evaluate(qrels, {"b": run, "a": run}, ["All@2"], by=groups, interval=True).sorted_by("name")
     assert backwards.runs == ("a", "b")
     assert next(backwards.rows())["low"] == pytest.approx(every.low)
 

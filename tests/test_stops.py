@@ -121,6 +121,9 @@ def test_what_is_left_out_is_counted() -> None:
         ({"stops": 1.5}, UsageError, "stops: the depth is 1.5, but must be a whole number"),
         ({"stops": {"new": {"q1": -2}}}, UsageError, "stops: the depth of query 'q1' of run 'new' is -2"),
         ({"stops": {"new": {"q1": 2}, "old": 3}}, UsageError, "the depths of run 'old' are 3"),
+        ({"stops": {7: 2, "7": 3}}, FormatError, "stops: query '7' has 3 here and 2 before"),
+        ({"stops": {None: 2}}, FormatError, "stops: 'None' is not a query id"),
+        ({"stops": {1: {"q1": 2}, "1": {"q1": 3}}}, UsageError, "stops: two runs have the same name"),
         ({"stops": 1, "ties": "expected"}, UsageError, "no single order to stop in"),
         ({"stops": 1, "depth": 2}, UsageError, "depth is given, but how much was read says nothing"),
         ({"stops": 1, "looks": 2}, UsageError, "looks cannot be used with stops"),
@@ -135,11 +138,14 @@ def test_stops_that_make_no_sense_are_refused(options: dict[str, Any], error: ty
     ("text", "said"),
     [
         ("q1 3\nq2 x\n", r":2: the depth is not a whole number: 'x'"),
+        ("q1 10.5\nq2 3\n", r":1: the depth is not a whole number: '10.5'"),
+        ("q1 1O0\nq2 3\n", r":1: the depth is not a whole number: '1O0'"),
         ("q1 -3\n", r":1: the depth is not a whole number: '-3'"),
         ("q1 3\nnew q2 4\n", r":2: a line has 2 fields \(query depth\) or 3 \(run query depth\), found 3: 'new q2 4'"),
         ("a b c d\n", r":1: a line has 2 fields"),
         ("q1 3\nq1 4\n", r":2: query 'q1' has depth 4 here and 3 before"),
         ("q1 99999999999999999999999999\n", r":1: the depth is not a whole number"),
+        (f"q1 {'0' * 20}{'9' * 5000}\n", r":1: the depth is not a whole number"),
     ],
 )
 def test_a_file_of_depths_that_is_wrong_says_where(text: str, said: str, tmp_path: Path) -> None:

@@ -27,14 +27,11 @@ def test_a_sum_is_rounded_once(columns: list[tuple[float, ...]]) -> None:
     assert ExactSums.of(table(columns)).rounded().tolist() == naive(columns)
 
 
-@given(COLUMNS, st.randoms(use_true_random=False), st.integers(1, 5))
-def test_neither_order_nor_portions_show(columns: list[tuple[float, ...]], random: Random, size: int) -> None:
+@given(COLUMNS, st.randoms(use_true_random=False))
+def test_the_order_does_not_show(columns: list[tuple[float, ...]], random: Random) -> None:
     expected = ExactSums.of(table(columns)).rounded().tolist()
     random.shuffle(columns)
-    total = ExactSums.of(table([]))
-    for start in range(0, len(columns), size):
-        total += ExactSums.of(table(columns[start : start + size]))
-    assert total.rounded().tolist() == expected
+    assert ExactSums.of(table(columns)).rounded().tolist() == expected
 
 
 def test_many_cells_are_added_up_in_blocks() -> None:

@@ -122,6 +122,46 @@ def test_judgments_of_beir_are_read(tmp_path: Path) -> None:
     assert places(qrels, write(tmp_path / "a.run", b"007 Q0 x 1 2 t\n007 Q0 b 2 1 t\n")) == {"007": [2]}
 
 
+@pytest.mark.parametrize("packing", PACKERS)
+def test_parquet_that_unpacks_to_far_more_than_its_size_is_refused(packing: str, tmp_path: Path) -> None:
+    """Its rows are the same ones again and again, which take memory by the gigabyte once they are read."""
+    rows = pl.DataFrame({"query_id": ["q"], "doc_id": ["a"], "score": [1.0]})
+    many = pl.select(pl.repeat("q", 2**21).alias("query_id")).with_columns(doc_id=pl.lit("a"), score=1.0)
+    write(tmp_path / "small.parquet", PACKERS[packing](parquet(rows)))
+    write(tmp_path / "bomb.parquet", PACKERS[packing](parquet(many)))
+    assert evaluate({"q": {"a": 1}}, tmp_path / "small.parquet", ["AP"]).means.tolist() == [[1.0]]
+    with pytest.raises(
+        FormatError, match=r"bomb\.parquet: 2,097,152 rows in [0-9,]+ bytes unpack to more than 1,000 times"
+    ):
+        evaluate({"q": {"a": 1}}, tmp_path / "bomb.parquet", ["AP"])
+
+
+def test_no_part_of_a_folder_unpacks_to_far_more_than_its_size(tmp_path: Path) -> None:
+    many = pl.select(pl.repeat("q", 2**21).alias("query_id")).with_columns(doc_id=pl.lit("a"), score=1.0)
+    for number, frame in enumerate((RUN, many)):
+        write(tmp_path / "run" / f"{number}.parquet", parquet(frame))
+    with pytest.raises(FormatError, match=r"1\.parquet: 2,097,152 rows"):
+        evaluate({"q": {"a": 1}}, tmp_path / "run", ["AP"])
+
+
+def test_judgments_that_unpack_to_far_more_than_their_size_are_refused(tmp_path: Path) -> None:
+    many = pl.select(pl.repeat("q", 2**21).alias("query_id")).with_columns(doc_id=pl.lit("a"), relevance=1)
+    path = write(tmp_path / "qrels.parquet", parquet(many))
+    with pytest.raises(FormatError, match=r"qrels\.parquet: 2,097,152 rows"):
+        evaluate(path, {"q": ["a"]}, ["AP"])
+
+
+def test_a_folder_of_beir_may_be_compressed_and_every_split_counts(tmp_path: Path) -> None:
+    (tmp_path / "qrels").mkdir()
+    write(tmp_path / "corpus.jsonl.gz", gzip.compress(b"{}\n"))
+    write(tmp_path / "qrels" / "test.tsv.gz", gzip.compress(b"query-id\tcorpus-id\tscore\n007\tb\t1\n"))
+    run = write(tmp_path / "a.run", b"007 Q0 x 1 2 t\n007 Q0 b 2 1 t\n")
+    assert places(str(tmp_path), run) == {"007": [2]}
+    write(tmp_path / "qrels" / "dev.tsv", b"query-id\tcorpus-id\tscore\n007\tx\t1\n")
+    with pytest.raises(FormatError, match="has judgments of 'dev' and 'test'"):
+        places(str(tmp_path), run)
+
+
 @pytest.mark.parametrize("cell", ["b ", " b", "\tb\t", '"b"', '" b "', '"b\n"'])
 def test_blanks_around_a_cell_do_not_count(tmp_path: Path, cell: str) -> None:
     path = write(tmp_path / "a.csv", f"qid , docno, score\n007,x,2\n 007 ,{cell}, 1 \n".encode())
@@ -375,6 +415,7 @@ BAD_CSV = [
     (b"qid,docno,score\r\n007,a,1\r\n\r\n007,b,high\r\n\r\n", r":4: the score is not a number: 'high'"),
     (b'qid,docno,score\n007,"a\nb",1\n007,b,\n', r":4: the score is missing or NaN"),
     (b"qid;docno;score\n007;a;1,5\n", r":2: the score is not a number: '1,5'\n.*1\.5"),
+    ("qid,docno,score\n007,a,١٢\n".encode(), r":2: the score is not a number: '١٢'\n  write a plain number"),
     (b"qid,docno,score\n007,a,nan\n", r":2: the score is missing or NaN"),
     (b"qid,docno,score\n,a,1\n", r":2: the query id is missing"),
     (b"qid,docno,score\n007,a,1\n007,b,1\n007,a,2\n", r":4: document 'a' of query '007' .* first on line 2"),
@@ -390,6 +431,11 @@ BAD_CSV = [
     (b'qid,docno,score\n007,a,1\n007,"b,1\n007,c,1\n', r":3: a quotation mark is never closed: '007,\"b,1'"),
     (b"qid,docno,score\n007,%s,1\n007,b,x\n" % (b"a" * 200_000), r":3: the score is not a number: 'x'"),
     (b"qid,docno,score\r007,a,1\r\r007,b,high\r", r":4: the score is not a number: 'high'"),
+    (b"qid,docno,score\n007,a\rb,1\n", r":2: a line end of another kind is within the row: '007,a\\rb,1'\n  end all"),
+    (b"qid,docno,score\n007,a,1\r007,b,2\n", r":2: a line end of another kind is within the row"),
+    (b'qid,docno,score\n007,"a\rc",1\n007,b\rc,2\n', r":3: a line end of another kind is within the row"),
+    (b"qid,docno,score\n007,a%s\rb,1\n" % (b"a" * ((1 << 20) - 22)), r":2: a line end of another kind is within"),
+    (b"qid,docno,score\r007,a\nb,1\r", r":2: a line end of another kind is within the row: '007,a\\nb,1'"),
     (b"qid,docno,score,score\n007,a,1,2\n", r": 2 columns are called 'score'\n"),
     (b"qid,docno,score, score\n007,a,1,2\n", r": 2 columns are called 'score'\n"),
     (b"qid,docno,score,Score\n007,a,1,2\n", r": the scores may be in the column 'score' or 'Score'\n.*say which"),

@@ -17,7 +17,7 @@ from lexirecall import load_judgments
 from lexirecall.errors import DataError, FormatError, UsageError
 from lexirecall.progress import Progress
 from lexirecall.text import visible
-from lexirecall.texts import load_texts, shortened
+from lexirecall.texts import files_named, load_texts, shortened
 from strategies import quick
 
 QRELS = {"q1": {"d1": 1, "d2": 0}, "q2": {"d3": 2}}
@@ -160,6 +160,23 @@ def test_a_file_with_other_judged_ids_is_right(tmp_path: Path) -> None:
     texts = load_texts(path).wanted(["q1"], ["d1"], judgments=load_judgments(QRELS))
     assert texts.of_document("d1") is None
     assert load_texts(path).wanted([], [], judgments=load_judgments(QRELS)).notes == ()
+
+
+def test_a_file_whose_first_id_is_unknown_is_right_too(tmp_path: Path) -> None:
+    path = tmp_path / "corpus.tsv"
+    path.write_text("x\tunknown\nd3\tthree\n", encoding="utf-8")
+    texts = load_texts(f"documents={path}").wanted([], ["d1"], judgments=load_judgments(QRELS))
+    assert texts.of_document("d1") is None
+
+
+def test_a_mapping_has_no_lines_that_an_error_could_name() -> None:
+    with pytest.raises(FormatError) as caught:
+        load_texts({"documents": {"d1": 5}}).wanted([], ["d1"])
+    assert str(caught.value).startswith("texts: not a text: '5'")
+
+
+def test_without_texts_no_file_is_named() -> None:
+    assert files_named(None) == []
 
 
 @pytest.mark.parametrize(

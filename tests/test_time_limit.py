@@ -1,6 +1,7 @@
-"""A test that does not end fails at its time limit and shows where it was, and the others still run."""
+"""A test that does not end fails at its limit and shows where it was; the others still run, and load fails none."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -41,14 +42,15 @@ def test_next(): pass
 """
 
 
-def run(folder: Path, tests: str, *options: str) -> subprocess.CompletedProcess[str]:
-    """Run tests, given as their source, with a limit of a second and nothing else of ours."""
+def run(folder: Path, tests: str, *options: str, plugins: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
+    """Run tests, given as their source, with a limit of a second, of the processor and of the clock."""
     header = "import subprocess, sys, threading, time\nfrom collections import deque\nfrom itertools import repeat\n"
-    (folder / "test_it.py").write_text(f"{header}import pytest, time_limit\n{tests}")
+    (folder / "test_it.py").write_text(f"{header}import pytest, time_limit\ntime_limit._WAIT = 1\n{tests}")
     (folder / "pytest.ini").write_text("[pytest]\ntime_limit = 1\n")
-    words = [sys.executable, "-m", "pytest", "-q", "-p", "time_limit", "-p", "no:cacheprovider", *options]
+    loaded = [word for plugin in ("time_limit", *plugins) for word in ("-p", plugin)]
+    words = [sys.executable, "-m", "pytest", "-q", *loaded, "-p", "no:cacheprovider", *options]
     variables = {**os.environ, "PYTHONPATH": str(TESTS), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    return subprocess.run(words, cwd=folder, env=variables, capture_output=True, text=True, timeout=200, check=False)
+    return subprocess.run(words, cwd=folder, env=variables, capture_output=True, text=True, check=False)
 
 
 def test_every_way_of_not_ending_fails_with_the_stacks_and_the_next_test_runs(tmp_path: Path) -> None:
@@ -61,6 +63,13 @@ def test_every_way_of_not_ending_fails_with_the_stacks_and_the_next_test_runs(tm
     for place in (*(f"test_{name}" for name in ENDLESS), "test_example", "slow_to_come", "slow_to_go"):
         assert f"in {place}\n" in done.stdout  # in the stacks
     assert "Thread 0x" in done.stdout  # of every thread
+
+
+def test_the_limit_is_of_the_processor_and_waiting_for_it_is_not_counted(tmp_path: Path) -> None:
+    tests = "time_limit._WAIT = 1000\ndef test_waits(): time.sleep(0.5)\ndef test_loops():\n    while True: pass"
+    done = run(tmp_path, tests, "--time-limit=0.25")
+    assert "1 failed, 1 passed" in done.stdout
+    assert "test_it.py::test_loops has reached its time limit of 0.25 s of processor time" in done.stdout
 
 
 def test_a_loop_that_nothing_can_interrupt_ends_the_run_with_the_stacks(tmp_path: Path) -> None:
@@ -80,3 +89,9 @@ def test_a_thread_that_is_left_behind_does_not_keep_the_run_from_ending(tmp_path
 
 def test_every_test_here_has_a_limit(request: pytest.FixtureRequest) -> None:
     assert float(request.config.getini("time_limit")) == 300
+
+
+def test_no_test_has_a_limit_of_its_own_for_what_it_starts() -> None:
+    """A busy machine would reach it."""
+    limited = re.compile(r"timeout=\d|default_timeout\(\d")
+    assert [path.name for path in TESTS.glob("test_*.py") if limited.search(path.read_text(encoding="utf-8"))] == []

@@ -137,7 +137,7 @@ def test_no_test_of_the_page_needs_scipy(folder: Path, monkeypatch: pytest.Monke
     monkeypatch.chdir(folder)
     for row, own in zip(found["compare"]["rows"], ask("compare", **given)["rows"], strict=True):
         for key in ("p", "p_corrected", "low", "high"):
-            assert row[key] == pytest.approx(own[key], rel=1e-10)
+            assert row[key] == own[key] or row[key] == pytest.approx(own[key], rel=1e-10)
 
 
 def test_very_many_queries_are_for_other_machines(monkeypatch: pytest.MonkeyPatch) -> None:

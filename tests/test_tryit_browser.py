@@ -11,7 +11,7 @@ import pytest
 
 import assemble
 import lexirecall
-from browsing import AXE, served, started
+from browsing import AXE, patient, served
 from lexirecall.formats.folders import PARQUET
 from lexirecall.page.html import unpack
 from lexirecall.simulate import simulate_collection
@@ -38,16 +38,14 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def page(address: str) -> Iterator[Any]:
+def page(browser: Any, address: str) -> Any:
     """Open the page once, because Python takes seconds to load; `asked` collects every address that is asked for."""
-    with started() as browser:
-        opened = browser.new_context().new_page()
-        opened.set_default_timeout(60_000)
-        opened.asked, opened.failures = [], []
-        opened.context.on("request", lambda request: opened.asked.append(request.url))
-        opened.on("pageerror", lambda error: opened.failures.append(str(error)))
-        opened.goto(f"{address}/try/")
-        yield opened
+    opened = patient(browser.new_context()).new_page()
+    opened.asked, opened.failures = [], []
+    opened.context.on("request", lambda request: opened.asked.append(request.url))
+    opened.on("pageerror", lambda error: opened.failures.append(str(error)))
+    opened.goto(f"{address}/try/")
+    return opened
 
 
 @pytest.fixture

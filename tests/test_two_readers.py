@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lexirecall import Judgments, LexirecallError, evaluate, project
@@ -22,6 +22,7 @@ from lexirecall.formats.source import Source
 from lexirecall.formats.trec import project_text, read_qrels
 from lexirecall.manifest import Conventions
 from lexirecall.reader import is_built, reader_in_use
+from strategies import quick
 
 pytestmark = pytest.mark.skipif(not is_built(), reason="the compiled reader was not built: there was no C compiler")
 
@@ -147,7 +148,7 @@ def cut_otherwise(block: int, longest: int) -> Iterator[None]:
         yield
 
 
-@settings(max_examples=400, deadline=None)
+@quick(400)
 @given(runs(), CONVENTIONS, st.booleans(), st.sampled_from([1, 7, 64, 1 << 20]), LIMITS)
 @example(b"q1 Q0 a 1 1 t\nq1 Q0 b 1 nan t\n", Conventions(), False, 1, 99)
 @example(b"q1 Q0 a 1 1 t\nq2 Q0 a 1 1 t\nq1 Q0 b 1 1 t", Conventions(), True, 3, 99)
@@ -177,7 +178,7 @@ def qrels(draw: st.DrawFn) -> bytes:
     return text.removesuffix(b"\n") if draw(st.booleans()) else text
 
 
-@settings(max_examples=400, deadline=None)
+@quick(400)
 @given(qrels(), st.sampled_from([1, 7, 64, 1 << 20]), LIMITS)
 @example(b"q 0 a 1\nr 0 a 1\nq 0 a 1\nq 0 b -1\nq 0 c 2.5\n", 5, 99)
 @example(b"q 0 a 1\nq 0 a 2\n", 64, 99)
@@ -191,7 +192,7 @@ def test_both_readers_find_the_same_in_judgments(folder: Path, text: bytes, bloc
     assert compiled == readable
 
 
-@settings(max_examples=2000, deadline=None)
+@quick(2000)
 @given(NUMBERS | NO_NUMBERS | st.floats(allow_nan=False, allow_subnormal=True).map(repr))
 def test_a_decimal_is_read_as_float_reads_it_or_left_to_it(text: str) -> None:
     from lexirecall import _native

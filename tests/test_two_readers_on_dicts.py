@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lexirecall import Judgments, evaluate, project
@@ -20,6 +20,7 @@ from lexirecall.formats.forms import read_form
 from lexirecall.formats.mappingrun import MappingRun
 from lexirecall.manifest import Conventions
 from lexirecall.reader import VARIABLE, is_built
+from strategies import quick
 from test_two_readers import outcome
 
 pytestmark = pytest.mark.skipif(not is_built(), reason="the compiled reader was not built: there was no C compiler")
@@ -132,7 +133,7 @@ def by(name: str, run: Any, conventions: Conventions, *, needs_judged: bool) -> 
         return outcome(lambda: read_form(form, JUDGMENTS, conventions, needs_judged=needs_judged)[0])
 
 
-@settings(max_examples=500, deadline=None)
+@quick(500)
 @given(runs(), CONVENTIONS, st.booleans())
 @example({"q1": {"a": 1.0, "b": 1.0}, b"q1": {"a": 1.0}}, Conventions(), False)
 @example({"q1": {7: 1.0, "7": 1.0}}, Conventions(), False)
@@ -163,7 +164,7 @@ def qrels(draw: st.DrawFn) -> Any:
     return mapping(draw(st.sampled_from(MAPPINGS)), content)
 
 
-@settings(max_examples=400, deadline=None)
+@quick(400)
 @given(qrels())
 @example({7: {"a": 1}, "7": {"a": 1}})
 @example({7: {"a": 1}, 8: {"a": 10**400}})

@@ -22,7 +22,7 @@ from lexirecall.manifest import Conventions
 from lexirecall.names import rows
 from lexirecall.positions import Positions
 from lexirecall.preferences import Preference
-from strategies import LEVELS, Collection, collections, costly, quick
+from strategies import LEVELS, Collection, collections, costly, quick, some
 
 UNITS = ("U", "V", "W", "Ü-4")
 ITEMS = ("a", "b", "c", "d", "e", "é", "日本", "d10")
@@ -216,7 +216,7 @@ def test_a_query_without_anything_to_find_is_left_out_and_counted() -> None:
 def test_no_measure_of_counts_leaves_its_limits_whatever_the_list_repeats() -> None:
     draw = random.Random(5)  # noqa: S311 - nothing is secret
     qrels, runs, units = {}, {}, {}
-    for q in range(20_000):
+    for q in range(some(20_000)):
         items = [f"c{draw.randrange(8)}" for _ in range(draw.randrange(1, 12))]
         runs[str(q)] = items
         units[str(q)] = {f"c{i}": [f"u{draw.randrange(4)}" for _ in range(draw.randrange(1, 3))] for i in range(8)}
@@ -391,6 +391,11 @@ def test_relevant_documents_outside_the_map_are_counted() -> None:
     assert [note.count for note in scores.notes if note.kind == "without unit"] == [2]
     itself = evaluate(qrels, run, ["R@1", "R@2"], units=CHUNKS, unmapped="itself")
     assert itself.to_dict()["run"] == {"R@1": 1 / 3, "R@2": 2 / 3}
+
+
+def test_three_of_the_relevant_documents_outside_the_map_are_named() -> None:
+    [note] = evaluate({"q": {"c1": 1} | dict.fromkeys("vwxyz", 1)}, {"q": ["c1"]}, ["R@1"], units=CHUNKS).notes
+    assert "('v', 'w', 'x' and 2 more)" in note.text
 
 
 @pytest.mark.parametrize(

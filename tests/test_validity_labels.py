@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 import validity_labels
-from validity_labels import Case, Study, shallow, study_of, unique
+from validity_labels import Case, Study, shallow, study_of
 from validity_labels_page import label_conclusions, label_paragraphs
 
 from lexirecall.formats.listing import load_lists
-from lexirecall.labels.rates import stated_rate
 
 RANKINGS = {"one": [f"d{i}" for i in range(80)], "two": [f"d{i}" for i in range(60, -1, -1)]}
 
@@ -28,28 +27,31 @@ def test_only_queries_that_were_judged_deep_enough_are_studied() -> None:
     assert study.depth == 69  # d70, at 71, has no judgment; the depth before it is complete for sure
 
 
-def test_what_is_hidden_is_what_one_run_alone_has_or_what_is_deep(tiny: Study) -> None:
+def test_what_is_hidden_is_what_is_deep(tiny: Study) -> None:
     for q, tops in enumerate(tiny.tops):
-        others = {item for s, top in enumerate(tops) if s != 1 for item in top}
-        assert unique(tiny, 1)[q] == {item for item in tops[1] if item not in others}
         within = {item for top in tops for item in top[:20]}
         assert shallow(tiny, 20)[q] == {item for top in tops for item in top} - within
         assert shallow(tiny, 20)[q] < shallow(tiny, 20, [0, 1])[q]
 
 
+def test_depths_may_be_those_of_each_query() -> None:
+    simulated = validity_labels.simulated(num_requests=3, num_items=300, num_runs=2)
+    one, each = (study_of("simulated", simulated, by_query=by_query) for by_query in (False, True))
+    assert one.depths == (each.depth,) * 3
+
+
 def test_hidden_judgments_are_unjudged_and_then_as_before(tiny: Study) -> None:
     hidden = shallow(tiny, 50)
-    case = Case.of(tiny, hidden, only_pool=True)
-    numbers = validity_labels.numbers_of(stated_rate(0.1), case.since).sum(axis=(1, 2))
-    grades = tiny.lists.judgments
-    relevant = sum(
-        grades.grades[at] >= 1 for q in range(6) for item, at in grades.lookup(q).items() if item in hidden[q]
-    )
-    assert numbers[:3] == pytest.approx([sum(map(len, hidden)), relevant, 0.1 * sum(map(len, hidden))])
+    case, grades = Case.of(tiny, hidden), tiny.lists.judgments
+    for q, since in enumerate(case.since):
+        asked = np.flatnonzero(since.asked.is_unjudged)
+        assert {since.asked.items[i] for i in asked} == hidden[q]
+        lookup = grades.lookup(q)
+        assert [grades.grades[lookup[since.asked.items[i]]] for i in asked] == since.labelled.grades[asked].tolist()
 
 
 def test_with_all_judgments_given_back_no_decision_is_wrong(tiny: Study) -> None:
-    case = Case.of(tiny, shallow(tiny, 20), only_pool=True)
+    case = Case.of(tiny, shallow(tiny, 20))
     everything = validity_labels.chosen_by("random", case, 10**6, 0)
     shares, found = validity_labels.wrong(case, everything)
     assert (shares == 0).all()
@@ -58,7 +60,7 @@ def test_with_all_judgments_given_back_no_decision_is_wrong(tiny: Study) -> None
 
 
 def test_choices_are_in_the_order_that_they_are_named_by(tiny: Study) -> None:
-    case = Case.of(tiny, shallow(tiny, 20), only_pool=True)
+    case = Case.of(tiny, shallow(tiny, 20))
     deep = [case.pools[q].places[:, i] for q, i in validity_labels.chosen_by("best depth first", case, 50, 0)]
     best = [places[places > 0].min() for places in deep]
     assert best == sorted(best)
@@ -73,9 +75,9 @@ def test_the_page_is_made_from_what_was_counted(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(validity_labels, "GIVEN", (10, 20))
     about = {"kind": "study", "name": "tiny", "runs": 4, "queries": 6, "depth": 300}
     study = study_of("simulated", validity_labels.simulated(num_requests=8, num_items=900, num_runs=4))
-    rows = [about, *validity_labels.calibrate(study), *validity_labels.judge(study)]
-    assert len(list(label_conclusions([rows]))) == 2
+    rows = [about, *validity_labels.judge(study)]
+    assert len(list(label_conclusions([rows]))) == 1
     parts = [each if isinstance(each, str) else list(each) for each in label_paragraphs([rows])]
     tables = [each for each in parts if isinstance(each, list)]
-    assert [len(set(map(len, each))) for each in tables] == [1] * 5
+    assert [len(set(map(len, each))) for each in tables] == [1]
     assert parts[0] == "## Missing labels: tiny"

@@ -140,6 +140,19 @@ def test_a_positions_file_is_refused_with_the_reason(tmp_path: Path) -> None:
         load_lists(QRELS, [ONE, tmp_path / "kept.parquet"])
 
 
+@pytest.mark.parametrize("reads", [load_lists, project])
+def test_lines_of_two_runs_in_one_file_are_told_from_a_line_that_is_there_twice(tmp_path: Path, reads: Any) -> None:
+    """Who is told to go on with the first of two lines would merge the runs."""
+    runs = written(tmp_path, ["q1 Q0 a 1 2 bm25", "q1 Q0 a 1 9 dense"])
+    with pytest.raises(
+        FormatError, match="on line 1\n  if 'bm25' and 'dense' are two runs, give each a file of its own;"
+    ):
+        reads(QRELS, runs)
+    for lines in (["q1 Q0 a 1 2 t", "q1 Q0 a 1 9 t"], ["q1 Q0 a 1 2 t", "q1 Q0 a 1 9"]):
+        with pytest.raises(FormatError, match="on line 1\n  remove one of them, or go on"):
+            reads(QRELS, written(tmp_path, lines))
+
+
 def test_an_item_that_is_listed_twice_is_an_error_as_everywhere(tmp_path: Path) -> None:
     lines = ["q1 Q0 a 1 2 t", "q2 Q0 c 1 1 t", "q1 Q0 a 2 1 t"]
     with pytest.raises(FormatError, match=r"bad.run:3: document 'a' of query 'q1' is listed twice, first on line 1"):

@@ -1,4 +1,8 @@
-"""A time limit for every test. At the limit the stacks of all threads are shown and the test fails; the rest goes on.
+"""A limit for every test. At the limit the stacks of all threads are shown and the test fails; the rest goes on.
+
+The limit is processor time, which a busy machine does not change. A test that only waits uses none: it ends after ten
+times as many seconds of the clock, longer than any load has made the slowest test take. So no test needs a timeout of
+its own for the programs that it starts.
 
 An alarm ends whatever can be interrupted: loops, waits for threads, programs and Java. What it raises is not an
 Exception, because hypothesis takes those for a failing example and runs it again, without a limit. What cannot be
@@ -14,8 +18,9 @@ from types import FrameType
 
 import pytest
 
-_GRACE = 60.0  # seconds for a test to clean up after its limit, and for threads to end after the last test
-_REPEAT = 20.0  # seconds to the next alarm: cleaning up may wait for ever too
+_WAIT = 10.0  # seconds of the clock for each second of the limit
+_GRACE = 600.0  # seconds for a test to clean up after its limit, and for threads to end after the last test
+_REPEAT = 120.0  # seconds to the next alarm: cleaning up may wait for ever too
 _HAS_ALARM = hasattr(signal, "setitimer")  # where it has not, the whole run ends at the limit
 _terminal = pytest.StashKey[int]()
 
@@ -26,13 +31,13 @@ class TimeLimitReached(BaseException):
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Declare the limit of a test that has no mark of its own."""
-    parser.addini("time_limit", "seconds that each test may take", default="300")
+    parser.addini("time_limit", "seconds of processor time that each test may take", default="300")
     parser.addoption("--time-limit", type=float, help="seconds that each test may take, instead of all other limits")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Declare the mark, and keep the way to the terminal, which is taken away while a test runs."""
-    config.addinivalue_line("markers", "time_limit(seconds): the time that this test may take")
+    config.addinivalue_line("markers", "time_limit(seconds): the processor time that this test may take")
     config.stash[_terminal] = os.dup(2)
 
 
@@ -79,21 +84,29 @@ def _seconds(item: pytest.Item) -> float:
 def _limited(item: pytest.Item) -> Iterator[None]:
     seconds, terminal = _seconds(item), item.config.stash[_terminal]
 
-    def end(_number: int, _frame: FrameType | None) -> None:
+    def end(number: int, _frame: FrameType | None) -> None:
         faulthandler.dump_traceback(file=2, all_threads=True)
-        raise TimeLimitReached(f"{item.nodeid} has reached its time limit of {seconds:g} s")
+        spent = f"{seconds:g} s of processor time" if number == signal.SIGPROF else f"{seconds * _WAIT:g} s"
+        raise TimeLimitReached(f"{item.nodeid} has reached its time limit of {spent}")
 
-    faulthandler.dump_traceback_later(seconds + _GRACE * _HAS_ALARM, exit=True, file=terminal)
+    faulthandler.dump_traceback_later(seconds * _WAIT + _GRACE * _HAS_ALARM, exit=True, file=terminal)
     if _HAS_ALARM:
-        signal.signal(signal.SIGALRM, end)
-        signal.setitimer(signal.ITIMER_REAL, seconds, _REPEAT)
+        for sent, timer, limit in _clocks(seconds):
+            signal.signal(sent, end)
+            signal.setitimer(timer, limit, _REPEAT)
     try:
         yield
     finally:
         _disarm()
 
 
+def _clocks(seconds: float) -> tuple[tuple[int, int, float], ...]:
+    """Return the signals with their timers and limits: of processor time, and of the clock."""
+    return (signal.SIGPROF, signal.ITIMER_PROF, seconds), (signal.SIGALRM, signal.ITIMER_REAL, seconds * _WAIT)
+
+
 def _disarm() -> None:
     if _HAS_ALARM:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        for _, timer, _ in _clocks(0):
+            signal.setitimer(timer, 0)
     faulthandler.cancel_dump_traceback_later()

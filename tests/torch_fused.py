@@ -217,17 +217,33 @@ def test_a_corpus_of_another_type_is_multiplied_by_torch() -> None:
 def test_a_score_that_is_not_a_number_is_named() -> None:
     queries, corpus = vectors(1, 3, 8), vectors(2, 60, 8)
     corpus[33, 2] = torch.nan
-    with pytest.raises(DataError, match="score of query 'q1' and document 'd33' is not a number"):
+    with pytest.raises(DataError, match="score of query 'q1' and document 'd33' is not a finite number"):
         project_embeddings(queries, corpus, QRELS, query_ids=["q1", "q2", "q3"], corpus_ids=IDS)
 
 
 @pytest.mark.usefixtures("fusing")
 @pytest.mark.filterwarnings("ignore:invalid value")  # of the interpreter: rows of a tile beyond the queries are 0
-def test_scores_may_be_infinite() -> None:
+@pytest.mark.parametrize("judged", ["d20", "d21"])
+def test_scores_are_finite(judged: str) -> None:
     queries, corpus = vectors(1, 3, 8), vectors(2, 60, 8)
     queries[:, 0], corpus[20, 0] = 1, torch.inf
-    found = project_embeddings(queries, corpus, {"q1": {"d20": 1}}, query_ids=["q1", "q2", "q3"], corpus_ids=IDS).found
-    assert found.positions.tolist() == [1]
+    with pytest.raises(DataError, match="document 'd20' is not a finite number"):
+        project_embeddings(queries, corpus, {"q1": {judged: 1}}, query_ids=["q1", "q2", "q3"], corpus_ids=IDS)
+
+
+@pytest.mark.filterwarnings("ignore:invalid value")
+def test_lengths_that_float32_does_not_hold_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their cosines would be 0."""
+    monkeypatch.setattr(gpu, "can_fuse", lambda *_: True)
+    queries, corpus = vectors(1, 3, 8).to(torch.bfloat16), vectors(2, 60, 8).to(torch.bfloat16)
+    for factor in (1e25, 1e-25):
+        odd = corpus.clone()
+        odd[7] *= factor
+        assert not fused.is_bounded(queries, fused.HalfBlock.of(odd, "cosine"))
+        with pytest.raises(DataError, match="document 'd7' is not a finite number"):
+            project_embeddings(queries, odd, QRELS, query_ids=["q1", "q2", "q3"], corpus_ids=IDS, similarity="cosine")
+    odd[7] = 0
+    assert fused.HalfBlock.of(odd, "cosine").adjustments[7] == 0
 
 
 def test_kernels_are_used_where_they_can_run() -> None:
