@@ -1,16 +1,16 @@
-# The workflow, in one place. PYTHON may name any interpreter whose environment has the extras test, lint and docs.
+# The workflow, in one place. PYTHON may name any interpreter whose environment has the extras test-all, lint and docs.
 PYTHON ?= python3
 
-.PHONY: install test test-long spark-test torch-test adapters-test coverage test-oldest wheels-check lint docs docs-check try bench against-r suites oracles fuzz sanitize mutants
+.PHONY: install test test-long spark-test torch-test adapters-test coverage test-oldest oldest-check release-check wheels-check lint docs docs-check try bench against-r suites oracles fuzz sanitize mutants
 
 install:            ## everything a developer needs, into the current environment
-	$(PYTHON) -m pip install -e '.[test,lint,docs]'
+	$(PYTHON) -m pip install -e '.[test-all,lint,docs]'
 
-test:               ## the suite, with doctests
+test:               ## the suite, with doctests; what is skipped has a line that says how to have it
 	$(PYTHON) -m pytest -n auto
 
-test-long:          ## the suite with many more random examples
-	$(PYTHON) -m pytest -n auto --hypothesis-profile=long
+test-long:          ## the suite with many more random examples, and ranx as it is compiled
+	NUMBA_DISABLE_JIT=0 $(PYTHON) -m pytest -n auto --hypothesis-profile=long
 
 coverage:           ## the suite with branch coverage, which must not fall; takes twice as long
 	$(PYTHON) -m pytest -n auto --cov
@@ -35,14 +35,31 @@ adapters-test:      ## LensKit, PyTerrier, ASReview, sentence-transformers and L
 	build/pyterrier/bin/python -m pytest tests/test_adapter_pyterrier.py
 	$(PYTHON) -m venv build/asreview && build/asreview/bin/pip install -q . asreview-insights pytest hypothesis
 	build/asreview/bin/python -m pytest tests/test_reviews.py
+	for version in 1.6 2 3; do \
+	  $(PYTHON) -m venv build/asreview-$$version && \
+	  build/asreview-$$version/bin/pip install -q . "asreview==$$version.*" pytest hypothesis && \
+	  build/asreview-$$version/bin/python -m pytest tests/asreview_versions.py || exit 1; \
+	done
 	$(PYTHON) -m venv build/trainers && build/trainers/bin/pip install -q '$(TORCH)'
 	build/trainers/bin/pip install -q '.[torch,arrays,frames]' torchmetrics lightning 'sentence-transformers[train]>=5' pytest hypothesis
 	build/trainers/bin/python -m pytest tests/trainers.py tests/test_examples.py -k 'trainer or lightning'
 
 test-oldest:        ## the suite with the lowest versions that pyproject.toml allows
 	$(PYTHON) -m venv build/oldest
-	build/oldest/bin/pip install -q '.[test]' -c tests/oldest.txt
+	build/oldest/bin/pip install -q '.[test-all]' -c tests/oldest.txt
 	build/oldest/bin/python -m pytest
+
+oldest-check:       ## every command and every verb with the lowest versions of what they need; two minutes
+	$(PYTHON) -m venv build/oldest-check
+	build/oldest-check/bin/pip install -q '.[frames,duckdb,plots]' pandas pytest hypothesis -c tests/oldest.txt
+	build/oldest-check/bin/python ci/every_verb.py
+	build/oldest-check/bin/python -m pytest tests/test_command_line.py tests/test_readme.py tests/test_starts.py \
+		tests/test_doctests.py -k 'not adapters'
+
+release-check:      ## all that is too heavy for .ci/run, and what came of it; hours. ONLY='oracles against-r' runs those
+	$(PYTHON) -m venv build/release
+	build/release/bin/pip install -q '.[test-all]'
+	build/release/bin/python ci/release_check.py $(ONLY)
 
 wheels-check:       ## the wheels and archives of a release, built, audited and tried on every Python that is there; Linux
 	PYTHON=$(PYTHON) ci/wheels_check.sh build/wheels
@@ -115,12 +132,13 @@ corpus-%: fuzz/fuzz_%.c fuzz/standalone.c
 	build/fuzz/corpus_$* fuzz/corpus/$*/*
 
 SEED ?= 1
+WORKERS ?= 1
 
-mutants:            ## which of some 350 small faults in the code the tests notice; takes an hour, and continues where it stopped
+mutants:            ## which of some 350 small faults in the code the tests notice; takes an hour on two cores, and continues where it stopped
 	$(PYTHON) -m venv build/mutants/tools
 	build/mutants/tools/bin/pip install -q 'cosmic-ray>=8.7,<9' 'universalmutator>=1.14,<2'
-	build/mutants/tools/bin/python mutants/generate.py --seed $(SEED) build/mutants/mutants.jsonl
-	$(PYTHON) mutants/run.py build/mutants/mutants.jsonl $(FILES)
+	build/mutants/tools/bin/python mutants/generate.py --seed $(SEED) build/mutants/mutants.jsonl $(FILES)
+	$(PYTHON) mutants/run.py --workers $(WORKERS) build/mutants/mutants.jsonl
 
 sanitize:           ## tests of reading, counting and adding, with the module built to detect memory errors; needs gcc
 	rm -rf build/sanitize && mkdir -p build/sanitize && cp -r src/lexirecall build/sanitize
@@ -131,5 +149,5 @@ sanitize:           ## tests of reading, counting and adding, with the module bu
 	PYTHONPATH=build/sanitize LEXIRECALL_READER=native LD_PRELOAD=$$(gcc -print-file-name=libasan.so) \
 		ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc \
 		$(PYTHON) -m pytest --no-cov -p no:cacheprovider tests/test_reading.py tests/test_two_readers.py \
-		tests/test_descending.py tests/test_scores.py tests/test_arrow.py tests/test_two_readers_on_dicts.py \
-		tests/test_two_readers_on_units.py tests/test_rows_in_c.py
+		tests/test_descending.py tests/test_scores.py tests/test_arrow.py tests/test_sorted_rows.py \
+		tests/test_two_readers_on_dicts.py tests/test_two_readers_on_units.py tests/test_rows_in_c.py

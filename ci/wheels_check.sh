@@ -36,6 +36,7 @@ for python in $tried; do
   "$root/ci/wheel_works.sh" "$python" "$native"
 done
 "$root/ci/wheel_works.sh" "${tried##* }" "$work"/dist/*.tar.gz "$work"/dist/*-none-any.whl
+rm -rf build # or what was compiled for the last wheel would be packed again
 if failed=$(CC=/bin/false LEXIRECALL_REQUIRE_NATIVE=1 pip wheel --quiet --no-deps --wheel-dir "$work/none" . 2>&1); then
   echo "a wheel without the compiled reader was built, although it is required: $failed"
   exit 1
