@@ -54,9 +54,9 @@ def rows_of_differences(rng: np.random.Generator) -> Iterator[FloatArray]:
 
 def layouts(rng: np.random.Generator) -> Iterator[FloatArray]:
     """Give responses of runs to queries, [S, Q]."""
-    for num_systems, num_requests in ((2, 5), (3, 10), (5, 25), (12, 50), (30, 50)):
+    for num_runs, num_queries in ((2, 5), (3, 10), (5, 25), (12, 50), (30, 50)):
         for _ in range(4):
-            yield rng.normal(size=(num_systems, 1)) / 2 + rng.normal(size=(num_systems, num_requests))
+            yield rng.normal(size=(num_runs, 1)) / 2 + rng.normal(size=(num_runs, num_queries))
 
 
 def asked_of_r(folder: Path, data: dict[str, list[FloatArray]]) -> Found:

@@ -30,14 +30,14 @@ class Shape:
     """How large a collection is, and what its ids look like."""
 
     num_runs: int
-    num_requests: int
+    num_queries: int
     depth: int
     num_judged: int
-    """Judged items of each request; 0 means the relevant ones only."""
+    """Judged documents of each query; 0 means the relevant ones only."""
     mean_relevant: float
-    request_ids: Callable[[int], list[str]]
-    item_ids: Callable[[int], list[str]]
-    num_items: int
+    query_ids: Callable[[int], list[str]]
+    document_ids: Callable[[int], list[str]]
+    num_documents: int
     suffix: str = ".run"
 
 
@@ -49,14 +49,14 @@ class Files:
     runs: list[Path]
 
 
-def news_ids(num_items: int) -> list[str]:
+def news_ids(num_documents: int) -> list[str]:
     """Return ids like those of the TREC news collections, of different lengths.
 
     >>> news_ids(4)
     ['FT911-1', 'FBIS3-2', 'LA010389-0003', 'FR940104-0-00004']
     """
     forms = ("FT9{year}1-{n}", "FBIS3-{n}", "LA01{day:02d}89-{n:04d}", "FR9401{day:02d}-0-{n:05d}")
-    return [forms[i % 4].format(year=1 + i // 4 % 4, day=1 + i % 31, n=i + 1) for i in range(num_items)]
+    return [forms[i % 4].format(year=1 + i // 4 % 4, day=1 + i % 31, n=i + 1) for i in range(num_documents)]
 
 
 def numbers_from(first: int, step: int) -> Callable[[int], list[str]]:
@@ -82,7 +82,7 @@ SHAPES = {
 
 
 def make(name: str, folder: Path, *, seed: int = 7, share: float = 1) -> Files:
-    """Write a collection, or a share of its runs and requests, unless it already exists."""
+    """Write a collection, or a share of its runs and queries, unless it already exists."""
     shape = SHAPES[name]
     num_runs = max(1, round(shape.num_runs * share))
     folder = folder / f"{name.replace(' ', '-')}-{seed}-{share:g}"
@@ -91,7 +91,7 @@ def make(name: str, folder: Path, *, seed: int = 7, share: float = 1) -> Files:
         return files
     folder.mkdir(parents=True, exist_ok=True)
     rng = np.random.default_rng(seed)
-    maker = _Maker(shape, max(3, round(shape.num_requests * share)), rng)
+    maker = _Maker(shape, max(3, round(shape.num_queries * share)), rng)
     files.qrels.write_bytes(maker.qrels())
     for number, path in enumerate(files.runs):
         with gzip.open(path, "wb", 6) if path.suffix == ".gz" else path.open("wb") as file:
@@ -102,53 +102,53 @@ def make(name: str, folder: Path, *, seed: int = 7, share: float = 1) -> Files:
 
 
 class _Maker:
-    """Holds the pool of each request: relevant items first, then judged ones, then others."""
+    """Holds the pool of each query: relevant documents first, then judged ones, then others."""
 
-    def __init__(self, shape: Shape, num_requests: int, rng: np.random.Generator) -> None:
+    def __init__(self, shape: Shape, num_queries: int, rng: np.random.Generator) -> None:
         self.shape, self.rng = shape, rng
-        self.requests = np.array(shape.request_ids(num_requests), "S")
-        self.items = np.array(shape.item_ids(shape.num_items), "S")
-        spread = rng.lognormal(0, 0.7, num_requests)
+        self.queries = np.array(shape.query_ids(num_queries), "S")
+        self.documents = np.array(shape.document_ids(shape.num_documents), "S")
+        spread = rng.lognormal(0, 0.7, num_queries)
         wanted = (shape.mean_relevant * spread / spread.mean()).round().astype(np.int64)
         most = shape.num_judged // 2 or 4 * round(shape.mean_relevant)
         self.num_relevant = wanted.clip(1, most)
-        self.pool_size = min(shape.num_items, shape.depth * (3 if shape.depth <= 1000 else 2))
-        self.first, self.step = rng.integers(0, shape.num_items, (2, num_requests))
+        self.pool_size = min(shape.num_documents, shape.depth * (3 if shape.depth <= 1000 else 2))
+        self.first, self.step = rng.integers(0, shape.num_documents, (2, num_queries))
 
-    def pool(self, request: int | slice) -> Ints:
-        """Give distinct items: a walk over all of them with a stride that has no common factor with their number."""
-        stride = np.asarray(2 * self.step[request] + 1)
-        while (shared := np.gcd(stride, self.shape.num_items) > 1).any():
+    def pool(self, query: int | slice) -> Ints:
+        """Give distinct documents: a walk over all with a stride that has no common factor with their number."""
+        stride = np.asarray(2 * self.step[query] + 1)
+        while (shared := np.gcd(stride, self.shape.num_documents) > 1).any():
             stride = stride + 2 * shared
-        walk = np.arange(self.pool_size) * stride[..., None] + self.first[request, ..., None]
-        return np.asarray(walk % self.shape.num_items)
+        walk = np.arange(self.pool_size) * stride[..., None] + self.first[query, ..., None]
+        return np.asarray(walk % self.shape.num_documents)
 
     def qrels(self) -> bytes:
         """Give the judgments as text."""
         sizes = np.maximum(self.num_relevant, min(self.shape.num_judged, self.pool_size))
-        request = np.repeat(np.arange(len(sizes)), sizes)
+        query = np.repeat(np.arange(len(sizes)), sizes)
         ordinal = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        item = np.concatenate([self.pool(q)[:size] for q, size in enumerate(sizes)])
-        grade = np.where(ordinal < self.num_relevant[request], 1 + (ordinal % 5 == 1), 0)
-        return lines(self.requests[request], b"0", self.items[item], number_texts(3)[grade])
+        document = np.concatenate([self.pool(q)[:size] for q, size in enumerate(sizes)])
+        grade = np.where(ordinal < self.num_relevant[query], 1 + (ordinal % 5 == 1), 0)
+        return lines(self.queries[query], b"0", self.documents[document], number_texts(3)[grade])
 
     def run(self, number: int) -> Iterator[bytes]:
-        """Give the text of one run in blocks of whole requests."""
-        lift = 1.5 + number % 7 / 4  # systems differ in how far they raise what is relevant
+        """Give the text of one run in blocks of whole queries."""
+        lift = 1.5 + number % 7 / 4  # runs differ in how far they raise what is relevant
         at_once = max(1, _LINES_AT_ONCE // self.pool_size)
-        for start in range(0, len(self.requests), at_once):
-            yield self._requests(slice(start, start + at_once), lift, f"system{number:02d}".encode())
+        for start in range(0, len(self.queries), at_once):
+            yield self._queries(slice(start, start + at_once), lift, f"system{number:02d}".encode())
 
-    def _requests(self, which: slice, lift: float, tag: bytes) -> bytes:
+    def _queries(self, which: slice, lift: float, tag: bytes) -> bytes:
         pool, depth = self.pool(which), self.shape.depth
         relevant = np.arange(self.pool_size) < self.num_relevant[which, None]
         values = self.rng.normal(10, 2, pool.shape).astype(np.float32) + 2 * np.float32(lift) * relevant
         steps = (values * _SCORE_STEPS).astype(np.int64).clip(1, _HIGHEST_SCORE * _SCORE_STEPS - 1)
         order = np.argsort(-steps, axis=1, kind="stable")[:, :depth]
         columns = [np.take_along_axis(each, order, axis=1).ravel() for each in (pool, steps)]
-        requests = np.repeat(self.requests[which], depth)
+        queries = np.repeat(self.queries[which], depth)
         ranks = np.tile(number_texts(depth + 1)[1:], len(pool))
-        return lines(requests, b"Q0", self.items[columns[0]], ranks, score_texts()[columns[1]], tag)
+        return lines(queries, b"Q0", self.documents[columns[0]], ranks, score_texts()[columns[1]], tag)
 
 
 def lines(*columns: Texts | bytes) -> bytes:

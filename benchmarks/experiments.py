@@ -35,13 +35,13 @@ IN_DICTS = {
     "7,000 queries × 100 documents": (7000, 100, 5, 1, 1),
     "1 query × 100 documents, 100 calls": (1, 100, 20, 5, 100),
 }
-"""Requests, items in a list, judged ones, relevant ones, and calls."""
+"""Queries, documents in a list, judged ones, relevant ones, and calls."""
 WAYS = (
     "text", "text, gz", "text, zst", "dicts", "polars frames", "pandas frames", "pyarrow tables", "DuckDB relations",
     "Parquet, grouped by query", "Parquet, rows mixed", "Parquet, DuckDB engine", "matrix of scores", "positions file",
 )  # fmt: skip
 RESAMPLED = {"126 runs × 50 queries, 70 relevant": (126, 50, 70)}
-"""Systems, requests and relevant items."""
+"""Runs, queries and relevant documents."""
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ def compiled(folder: Path) -> str:
 
 
 def pairs(setting: Setting) -> Outcome:
-    """Measure all pairs of systems on all requests, from positions on, within one process each time."""
+    """Measure all pairs of runs on all queries, from positions on, within one process each time."""
     return _inside("All pairs of runs, from positions on", "pairs", PAIRS, setting.repeats)
 
 
@@ -169,7 +169,7 @@ def comparisons(setting: Setting) -> Outcome:
 
 
 def resamples(setting: Setting) -> Outcome:
-    """Measure 10,000 resamples of the requests, within one process each time."""
+    """Measure 10,000 resamples of the queries, within one process each time."""
     return _inside("10,000 resamples of the queries, seven measures", "resamples", RESAMPLED, min(3, setting.repeats))
 
 
@@ -235,8 +235,8 @@ def _first_query(run_file: str) -> str:
     first = Path(run_file).with_name("first.run")
     with Path(run_file).open() as lines:
         line = next(lines)
-        request = line.split()[0]
-        first.write_text(line + "".join(takewhile(lambda line: line.split()[0] == request, lines)))
+        query = line.split()[0]
+        first.write_text(line + "".join(takewhile(lambda line: line.split()[0] == query, lines)))
     return str(first)
 
 
@@ -252,8 +252,8 @@ def memory(setting: Setting) -> Outcome:
     return outcome
 
 
-def tables(num_systems: int) -> Callable[[Setting], Outcome]:
-    """Return the benchmark of text, frames and engines on tables of several systems."""
+def tables(num_runs: int) -> Callable[[Setting], Outcome]:
+    """Return the benchmark of text, frames and engines on tables of several runs."""
 
     def measure(setting: Setting) -> Outcome:
         qrels, runs = setting.files("tables")
@@ -262,22 +262,22 @@ def tables(num_systems: int) -> Callable[[Setting], Outcome]:
         if not mixed.exists():  # it is written last
             script = str(JOBS / "as_parquet.py")
             subprocess.run([sys.executable, script, qrels, str(folder), *runs], check=True)
-        table = str(folder) if num_systems > 1 else str(folder / f"{Path(runs[0]).stem}.parquet")
+        table = str(folder) if num_runs > 1 else str(folder / f"{Path(runs[0]).stem}.parquet")
         commands = [
-            ours(qrels, runs[:num_systems], label="text"),
+            ours(qrels, runs[:num_runs], label="text"),
             ours(judged, [table], label=PARQUET),
-            *by_hand(judged, table, num_systems),
+            *by_hand(judged, table, num_runs),
             Command("polars frames", [sys.executable, str(JOBS / "with_frames.py"), judged, table, *MEASURES]),
             ours(judged, [table], label="DuckDB", engine="duckdb"),
-            *(in_no_order(judged, str(mixed)) if num_systems == 1 else []),
+            *(in_no_order(judged, str(mixed)) if num_runs == 1 else []),
             ours(judged, [table], label="Spark", engine="spark", once=True),
         ]
-        timings = interleaved(commands, 1 if num_systems > 1 else min(3, setting.repeats))
+        timings = interleaved(commands, 1 if num_runs > 1 else min(3, setting.repeats))
         for timing in timings[1:]:
             timing.remark = timing.remark or remark_on_agreement(timing, timings[0], qrels, runs)
-        num_rows = round(20e6 * setting.share) * num_systems
+        num_rows = round(20e6 * setting.share) * num_runs
         return Outcome(
-            f"Tables: 20 million rows × {num_systems} run{'s' if num_systems > 1 else ''}",
+            f"Tables: 20 million rows × {num_runs} run{'s' if num_runs > 1 else ''}",
             timings,
             {"rows": num_rows},
         )
@@ -286,14 +286,14 @@ def tables(num_systems: int) -> Callable[[Setting], Outcome]:
 
 
 def in_no_order(judged: str, mixed: str) -> list[Command]:
-    """Return the commands for a system whose rows are mixed: as a frame in memory, and through DuckDB."""
+    """Return the commands for a run whose rows are mixed: as a frame in memory, and through DuckDB."""
     return [ours(judged, [mixed], label=f"{PARQUET}, rows mixed"), ours(judged, [mixed], label=MIXED, engine="duckdb")]
 
 
-def by_hand(judged: str, table: str, num_systems: int) -> list[Command]:
-    """Return commands that compute average precision of one system in the libraries themselves."""
+def by_hand(judged: str, table: str, num_runs: int) -> list[Command]:
+    """Return commands that compute average precision of one run in the libraries themselves."""
     script = str(JOBS / "by_hand.py")
-    ways = {"DuckDB": "duckdb", "polars": "polars"} if num_systems == 1 else {}
+    ways = {"DuckDB": "duckdb", "polars": "polars"} if num_runs == 1 else {}
     return [
         Command(f"{name} by hand, AP only", [sys.executable, script, way, judged, table]) for name, way in ways.items()
     ]

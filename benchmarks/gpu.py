@@ -47,9 +47,9 @@ def main() -> None:
         given.output.write_text("\n".join(lines) + "\n")
 
 
-def report(num_queries: int, num_items: int, width: int, repeats: int) -> Iterator[str]:
+def report(num_queries: int, num_documents: int, width: int, repeats: int) -> Iterator[str]:
     """Print the report line by line, and give its lines."""
-    for line in (*checks(width), *measured(num_queries, num_items, width, repeats)):
+    for line in (*checks(width), *measured(num_queries, num_documents, width, repeats)):
         print(line, flush=True)
         yield line
 
@@ -96,14 +96,14 @@ def check(queries: Tensor, corpus: Tensor, similarity: str) -> str:
     scores, exact = fused.scores(queries, block), exact_scores(queries, corpus, similarity)
     error = ((scores - exact).norm() / exact.norm()).item()
     require(error < 1e-5, f"scores differ from float64 by {error}")
-    items = torch.randint(0, len(corpus), (300, 300), device=DEVICE, generator=seeded(15))
-    items[:, 0] = 17
-    own = fused.pairs(queries, block, torch.arange(300, device=DEVICE).repeat_interleave(300), items.view(-1))
+    documents = torch.randint(0, len(corpus), (300, 300), device=DEVICE, generator=seeded(15))
+    documents[:, 0] = 17
+    own = fused.pairs(queries, block, torch.arange(300, device=DEVICE).repeat_interleave(300), documents.view(-1))
     own = own.view(300, 300)
-    require(torch.equal(own, scores.gather(1, items)), "scores of pairs are not those of the product, to the bit")
+    require(torch.equal(own, scores.gather(1, documents)), "scores of pairs are not those of the product, to the bit")
     for number in (1, 2, 7, 64, 300):  # the last one by search
         require_counts(queries, block, scores, own[:, :number].contiguous())
-    second = exact.gather(1, items).float()
+    second = exact.gather(1, documents).float()
     moved = (fused.count(queries, block, second)[0] != fused.count(queries, block, own)[0]).double().mean().item()
     tied = (fused.count(queries, block, own)[1] > 1).double().mean().item()
     return f"relative error {error:.1e}; {tied:.1%} tied; thresholds from float64 would move {moved:.1%} of positions"
@@ -135,61 +135,61 @@ def require(is_true: bool, problem: str) -> None:
 # Measurements
 
 
-def measured(num_queries: int, num_items: int, width: int, repeats: int) -> Iterator[str]:
+def measured(num_queries: int, num_documents: int, width: int, repeats: int) -> Iterator[str]:
     """Time everything on the same vectors."""
-    queries, corpus = normal(num_queries, width, 1), normal(num_items, width, 2)
+    queries, corpus = normal(num_queries, width, 1), normal(num_documents, width, 2)
     block = fused.HalfBlock.of(corpus)
-    yield f"## {num_queries:,} queries × {num_items:,} documents × {width} dimensions, bfloat16"
+    yield f"## {num_queries:,} queries × {num_documents:,} documents × {width} dimensions, bfloat16"
     name = torch.cuda.get_device_name()
     yield f"\n{name}, torch {torch.__version__}, triton {triton.__version__}; median of {repeats} runs.\n"
     by_size = {size: timed(lambda size=size: products(queries, corpus, size), repeats) for size in BLOCKS}
     alone = min(each[0] for each in by_size.values())
     yield "| work | seconds | lowest to highest | × products alone | GB beside the vectors |"
     yield "|---|---|---|---|---|"
-    rate = 2 * num_queries * num_items * width / alone / 1e12
+    rate = 2 * num_queries * num_documents * width / alone / 1e12
     yield row(f"products alone, {rate:.0f} TFLOP/s", min(by_size.values()), alone)
     yield row(
         "a look at all vectors, that no score can overflow",
         timed(lambda: fused.is_bounded(queries, block), repeats),
         alone,
     )
-    for kind, relevant in (("random", random_items), ("near", near_items)):
-        items = relevant(queries, block)
+    for kind, relevant in (("random", random_documents), ("near", near_documents)):
+        documents = relevant(queries, block)
         for number in NUMBERS:
-            thresholds = own_scores(queries, block, items[:, :number])
+            thresholds = own_scores(queries, block, documents[:, :number])
             require((fused.count(queries, block, thresholds)[1] >= 1).all().item(), "an item does not tie with itself")
             runs = 1 if number > 64 else repeats
             above = fused.count(queries, block, thresholds)[0].double()
             work = f"positions, {number} relevant, {kind} (median position {1 + above.median().item():,.0f})"
             yield row(work, timed(lambda limits=thresholds: fused.count(queries, block, limits), runs), alone)
-        pairs = timed(lambda some=items[:, :64]: own_scores(queries, block, some), repeats)
+        pairs = timed(lambda some=documents[:, :64]: own_scores(queries, block, some), repeats)
         yield row("scores of 64 relevant each", pairs, alone)
         for number in NUMBERS[-2:]:
             yield searched(queries, block, thresholds[:, :number].contiguous(), alone)
     yield row(f"top {DEPTH:,}", timed(lambda: top(queries, corpus), 2), alone)
-    yield from wholly(queries, corpus, items, alone, repeats)
+    yield from wholly(queries, corpus, documents, alone, repeats)
 
 
-def wholly(queries: Tensor, corpus: Tensor, items: Tensor, alone: float, repeats: int) -> Iterator[str]:
+def wholly(queries: Tensor, corpus: Tensor, documents: Tensor, alone: float, repeats: int) -> Iterator[str]:
     """Call the function that users call: everything on the host is in it, from judgments to Positions.
 
     Random documents lie where scores are dense, and tie by chance: then ties must be named.
     """
     drawn = torch.randint(0, len(corpus), (len(queries), 64), generator=torch.Generator().manual_seed(5)).tolist()
-    loaded = load_judgments({str(query): {str(item): 1 for item in own} for query, own in enumerate(drawn)})
+    loaded = load_judgments({str(query): {str(document): 1 for document in own} for query, own in enumerate(drawn)})
     times = timed(lambda: project_embeddings(queries, corpus, loaded), repeats)
     yield row("`project_embeddings`, 64 relevant, random", times, alone)
     for number in NUMBERS[:3]:
-        some = items[:, :number].tolist()
-        qrels = {str(query): {str(item): 1 for item in own} for query, own in enumerate(some)}
+        some = documents[:, :number].tolist()
+        qrels = {str(query): {str(document): 1 for document in own} for query, own in enumerate(some)}
         loaded = load_judgments(qrels)
         times = timed(lambda qrels=loaded: project_embeddings(queries, corpus, qrels), repeats)
         yield row(f"`project_embeddings`, {number} relevant, near", times, alone)
         if number == 1:
             times = timed(lambda qrels=qrels: project_embeddings(queries, corpus, qrels), repeats)
             yield row("the same, judgments as dicts", times, alone)
-            ids = [f"d{item}" for item in range(len(corpus))]
-            qrels = {str(query): {f"d{item}": 1 for item in own} for query, own in enumerate(some)}
+            ids = [f"d{document}" for document in range(len(corpus))]
+            qrels = {str(query): {f"d{document}": 1 for document in own} for query, own in enumerate(some)}
             times = timed(lambda qrels=qrels, ids=ids: project_embeddings(queries, corpus, qrels, corpus_ids=ids), 1)
             yield row(f"the same, ids of all documents as a list of {len(ids):,} texts", times, alone)
 
@@ -235,33 +235,33 @@ def products(queries: Tensor, corpus: Tensor, size: int) -> None:
 def top(queries: Tensor, corpus: Tensor, size: int = 65_536) -> tuple[Tensor, Tensor]:
     """Return the scores and indices of the best documents."""
     best = torch.full((len(queries), DEPTH), -torch.inf, dtype=corpus.dtype, device=DEVICE)
-    items = torch.full((len(queries), DEPTH), POISON, device=DEVICE)
+    documents = torch.full((len(queries), DEPTH), POISON, device=DEVICE)
     for number, part in enumerate(corpus.split(size)):
         found = torch.topk(queries @ part.T, min(DEPTH, len(part)), dim=1, sorted=False)
         candidates = torch.cat([best, found.values], dim=1)
         best, at = torch.topk(candidates, DEPTH, dim=1)
-        items = torch.cat([items, found.indices + number * size], dim=1).gather(1, at)
-    return best, items
+        documents = torch.cat([documents, found.indices + number * size], dim=1).gather(1, at)
+    return best, documents
 
 
-def own_scores(queries: Tensor, block: fused.HalfBlock, items: Tensor) -> Tensor:
-    rows = torch.arange(len(items), device=DEVICE).repeat_interleave(items.shape[1])
-    return fused.pairs(queries, block, rows, items.reshape(-1)).view(items.shape)
+def own_scores(queries: Tensor, block: fused.HalfBlock, documents: Tensor) -> Tensor:
+    rows = torch.arange(len(documents), device=DEVICE).repeat_interleave(documents.shape[1])
+    return fused.pairs(queries, block, rows, documents.reshape(-1)).view(documents.shape)
 
 
-def random_items(queries: Tensor, block: fused.HalfBlock) -> Tensor:
+def random_documents(queries: Tensor, block: fused.HalfBlock) -> Tensor:
     """Draw relevant documents among all."""
     return torch.randint(0, len(block), (len(queries), max(NUMBERS)), device=DEVICE, generator=seeded(3))
 
 
-def near_items(queries: Tensor, block: fused.HalfBlock) -> Tensor:
+def near_documents(queries: Tensor, block: fused.HalfBlock) -> Tensor:
     """Move documents that are drawn at random towards their queries, so that most of them come early."""
-    items = torch.randperm(len(block), device=DEVICE, generator=seeded(4))[: len(queries) * max(NUMBERS)]
-    items = items.view(len(queries), -1)
+    documents = torch.randperm(len(block), device=DEVICE, generator=seeded(4))[: len(queries) * max(NUMBERS)]
+    documents = documents.view(len(queries), -1)
     for start in range(0, len(queries), 64):
-        some = items[start : start + 64]
+        some = documents[start : start + 64]
         block.vectors[some] += queries[start : start + 64, None] * 0.2
-    return items
+    return documents
 
 
 def seeded(seed: int) -> torch.Generator:

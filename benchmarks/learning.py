@@ -77,10 +77,10 @@ def intents(given: argparse.Namespace) -> Mapping[str, Any]:
         "have a common intent, which is easy to recognize, and 1 to 3 have a rare one, whose features point partly in "
         "the opposite direction. All losses have the same batches and steps of Adam, and nothing is chosen. Those that "
         "are scaled are ordered losses of scores that are divided by their standard deviation. "
-        f"{given.seeds} seeds, each with training queries and {len(trials[0].requests)} other queries of its own, so "
+        f"{given.seeds} seeds, each with training queries and {len(trials[0].queries)} other queries of its own, so "
         "the seeds are what intervals are about."
     )
-    return _result("Simulated intents", about, trials, _pairs(trials[0].systems), measures, by_seed=True)
+    return _result("Simulated intents", about, trials, _pairs(trials[0].runs), measures, by_seed=True)
 
 
 def recommender(given: argparse.Namespace) -> Mapping[str, Any]:
@@ -95,7 +95,7 @@ def recommender(given: argparse.Namespace) -> Mapping[str, Any]:
     splits = {seed: own.Split.of(own.read_likes(given.ratings or own.ratings_file()), seed) for seed in seeds}
     trials = [own.sought_positions({loss: made[seed, loss][1] for loss in losses}, splits[seed]) for seed in seeds]
     about = (
-        f"An autoencoder with one hidden layer, and {len(trials[0].requests)} users with at least {own.FEWEST} films "
+        f"An autoencoder with one hidden layer, and {len(trials[0].queries)} users with at least {own.FEWEST} films "
         "rated 4 or 5. 70 % of these are trained on, and 20 % are to be found among all other films. The remaining "
         f"tenth chooses learning rate, temperature and epoch of each loss, by LexiRecall, from {SETTINGS} settings for "
         f"each, every {own.EVERY} epochs of {own.EPOCHS}. {given.seeds} seeds, each with another division; values of a "
@@ -149,9 +149,9 @@ def fusion(given: argparse.Namespace) -> Mapping[str, Any]:
         made.append(held_out(given.qrels, given.runs, seed))
         print(f"seed {seed}: done", file=sys.stderr, flush=True)
     trials = [positions for positions, _ in made]
-    names = trials[0].systems
+    names = trials[0].runs
     about = (
-        f"{len(given.runs)} runs fused by a linear model, with {len(trials[0].requests)} queries in five folds: every "
+        f"{len(given.runs)} runs fused by a linear model, with {len(trials[0].queries)} queries in five folds: every "
         f"query is ranked by weights that were learnt on other folds. {given.seeds} seeds deal the queries into folds "
         "anew, and values of a query are averaged over them. All losses have the same features, documents and folds, "
         "and the same penalties to choose from, within the training queries; the ordered loss also chooses δ there. "

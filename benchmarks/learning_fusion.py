@@ -23,7 +23,7 @@ from lexirecall.learn.ordered import OrderedObjective
 from lexirecall.learn.recipe import Recipe
 from lexirecall.manifest import Policies
 from lexirecall.names import parse_names
-from lexirecall.tracks import SystemPositions
+from lexirecall.tracks import RunPositions
 
 Gradient = tuple[float, FloatArray, FloatArray]
 
@@ -74,7 +74,7 @@ LOSSES: dict[str, tuple[Callable[[float], ScoreLoss], float | None]] = {
 class Learnt(Fusion):
     """A fusion by weights also where they show no gain over RRF: the losses are compared, not what `fuse` does."""
 
-    def gains(self, learnt: SystemPositions, queries: IntArray) -> bool:  # noqa: ARG002 - the signature of Fusion
+    def gains(self, learnt: RunPositions, queries: IntArray) -> bool:  # noqa: ARG002 - the signature of Fusion
         """Take what was learnt."""
         return True
 
@@ -89,15 +89,15 @@ def held_out(
     read = read_fusion(qrels, runs, Recipe(folds=folds, seed=seed), Policies(), tuple(parse_names("LexiRecall")), {})
     fusion = Learnt(**{each.name: getattr(read, each.name) for each in fields(read)})
     fusion.check_number()
-    systems, chosen, of_first = [], {}, None
+    fused, chosen, of_first = [], {}, None
     for loss, (losses, fixed) in LOSSES.items():
         recipe = replace(fusion.recipe, discount=discount if fixed is None else fixed)
         scores, models, _ = replace(fusion, recipe=recipe, losses=losses).learnt(tuple(FEATURES))
         of_first = scores if of_first is None else of_first
-        systems.append(fusion.field.scored(loss, scores))
+        fused.append(fusion.field.scored(loss, scores))
         chosen[loss] = ", ".join(_chosen(own.settings, fixed) for own in models if own.settings is not None)
     assert of_first is not None  # noqa: S101 - there is more than one loss
-    return fusion.field.positions([*systems, *fusion.compared(of_first)[0][1:]]), chosen
+    return fusion.field.positions([*fused, *fusion.compared(of_first)[0][1:]]), chosen
 
 
 def _chosen(settings: Tuning, fixed: float | None) -> str:

@@ -31,7 +31,7 @@ def differences(positions: Positions, pairs: Sequence[tuple[str, str]], measure:
     [[[0.5]], [[1.0]]]
     """
     made = parse_preference(measure).pairs(positions.at_level(1))
-    a, b = (np.array([positions.systems.index(pair[side]) for pair in pairs]) for side in (0, 1))
+    a, b = (np.array([positions.runs.index(pair[side]) for pair in pairs]) for side in (0, 1))
     return np.where(made.taking_part[a] & made.taking_part[b], made.values[a, b].astype(float), np.nan)
 
 
@@ -77,6 +77,6 @@ def means(trials: Sequence[Positions], measures: Sequence[str]) -> list[dict[str
     is_whole = counts == np.max([each.averages.counts for each in made], axis=(0, 1))
     return [
         {"model": name, "measure": measure, "mean": float(values[s, c]) if is_whole[s, c] else None}
-        for s, name in enumerate(trials[0].systems)
+        for s, name in enumerate(trials[0].runs)
         for c, measure in enumerate(measures)
     ]

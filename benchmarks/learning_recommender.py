@@ -3,8 +3,8 @@
 Belongs here: reading the ratings, one autoencoder, training it, and choosing its settings on validation data. Not here:
 the losses (lexirecall.torch, learning_losses), what is concluded (learning).
 
-A user's relevant items are those rated 4 or 5. 70 % of them are trained on, 10 % choose the settings, and 20 % are to
-be found among all items that were not trained on, so that nothing is sampled and nothing is cut off.
+A user's relevant documents are those rated 4 or 5. 70 % of them are trained on, 10 % choose the settings, and 20 % are
+to be found among all documents that were not trained on, so that nothing is sampled and nothing is cut off.
 """
 
 # if torch is not installed, its classes have the type Any:
@@ -24,10 +24,10 @@ from lexirecall import Positions, evaluate, project_scores
 from lexirecall.judgments import BoolArray, FloatArray
 
 PACKAGE, INSIDE = "recbole", "recbole/dataset_example/ml-100k/ml-100k.inter"
-FEWEST = 5  # relevant items of a user who takes part
+FEWEST = 5  # relevant documents of a user who takes part
 HIDDEN, BATCH, EPOCHS, EVERY = 100, 128, 200, 20
 Loss = Callable[[Tensor, Tensor], Tensor]
-"""From scores [B, n] and a mask of relevant items to a number."""
+"""From scores [B, n] and a mask of relevant documents to a number."""
 
 
 @dataclass(frozen=True)
@@ -49,21 +49,21 @@ def ratings_file() -> Path:
 
 
 def read_likes(path: Path) -> BoolArray:
-    """Return which user likes which item, [users, items]: those rated 4 or more, of users with enough of them."""
+    """Return which user likes which document, [users, documents]: those rated 4 or more, by users with enough."""
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t"))
-    users, items = (np.array([int(row[f"{name}:token"]) for row in rows]) for name in ("user_id", "item_id"))
+    users, documents = (np.array([int(row[f"{name}:token"]) for row in rows]) for name in ("user_id", "item_id"))
     liked = np.array([float(row["rating:float"]) >= 4 for row in rows])
     _, user = np.unique(users, return_inverse=True)
-    _, item = np.unique(items, return_inverse=True)
-    likes = np.zeros((user.max() + 1, item.max() + 1), bool)
-    likes[user[liked], item[liked]] = True
+    _, document = np.unique(documents, return_inverse=True)
+    likes = np.zeros((user.max() + 1, document.max() + 1), bool)
+    likes[user[liked], document[liked]] = True
     return np.asarray(likes[likes.sum(axis=1) >= FEWEST])
 
 
 @dataclass(frozen=True)
 class Split:
-    """Three masks, [users, items]."""
+    """Three masks, [users, documents]."""
 
     train: BoolArray
     valid: BoolArray
@@ -71,34 +71,34 @@ class Split:
 
     @classmethod
     def of(cls, likes: BoolArray, seed: int) -> "Split":
-        """Divide what each user likes at random: 70 %, 10 % and 20 %, at least one item for each of the latter."""
+        """Divide what each user likes at random: 70 %, 10 % and 20 %, at least one document for each of the latter."""
         rng = np.random.default_rng(seed)
         parts = np.zeros((3, *likes.shape), bool)
         for user, row in enumerate(likes):
-            items = rng.permutation(np.flatnonzero(row))
-            num_test, num_valid = max(1, round(0.2 * len(items))), max(1, round(0.1 * len(items)))
-            parts[2, user, items[:num_test]] = True
-            parts[1, user, items[num_test : num_test + num_valid]] = True
-            parts[0, user, items[num_test + num_valid :]] = True
+            documents = rng.permutation(np.flatnonzero(row))
+            num_test, num_valid = max(1, round(0.2 * len(documents))), max(1, round(0.1 * len(documents)))
+            parts[2, user, documents[:num_test]] = True
+            parts[1, user, documents[num_test : num_test + num_valid]] = True
+            parts[0, user, documents[num_test + num_valid :]] = True
         return cls(*parts)
 
 
 class Autoencoder(nn.Module):
-    """One hidden layer: what a user likes, half of it left out at random, becomes a score of every item."""
+    """One hidden layer: what a user likes, half of it left out at random, becomes a score of every document."""
 
-    def __init__(self, num_items: int) -> None:
+    def __init__(self, num_documents: int) -> None:
         super().__init__()
-        self.inward, self.outward = nn.Linear(num_items, HIDDEN), nn.Linear(HIDDEN, num_items)
+        self.inward, self.outward = nn.Linear(num_documents, HIDDEN), nn.Linear(HIDDEN, num_documents)
         self.dropout = nn.Dropout(0.5)
 
     def forward(self, likes: Tensor) -> Tensor:
-        """Return scores, [B, items]."""
+        """Return scores, [B, documents]."""
         scores: Tensor = self.outward(torch.tanh(self.inward(self.dropout(nn.functional.normalize(likes)))))
         return scores
 
 
 def checkpoints(setting: Setting, split: Split, seed: int, device: str) -> Iterator[tuple[str, FloatArray]]:
-    """Train, and give the scores of every item for every user from time to time."""
+    """Train, and give the scores of every document for every user from time to time."""
     torch.manual_seed(seed)
     train = torch.tensor(split.train, device=device)
     model = Autoencoder(train.shape[1]).to(device)
@@ -117,7 +117,7 @@ def checkpoints(setting: Setting, split: Split, seed: int, device: str) -> Itera
 
 
 def positions_of(scores: Mapping[str, FloatArray], relevant: BoolArray, seen: BoolArray) -> Positions:
-    """Return the positions of relevant items among those that were not seen; a model gains nothing by equal scores."""
+    """Return the positions of relevant documents among those not seen; a model gains nothing by equal scores."""
     return project_scores(dict(scores), relevant, exclude=seen, ties="worst")
 
 
@@ -137,5 +137,5 @@ def chosen_scores(settings: Sequence[Setting], split: Split, seed: int, device: 
 
 
 def sought_positions(scores: Mapping[str, FloatArray], split: Split) -> Positions:
-    """Return the positions of the items to be found under each loss, among all that were not trained on."""
+    """Return the positions of the documents to be found under each loss, among all that were not trained on."""
     return positions_of(scores, split.test, split.train | split.valid)

@@ -53,7 +53,7 @@ def main() -> None:
         again, loading = timed(lambda: lexirecall.project(qrels, folder / "kept.parquet", needs_judged=True))
         before, after = (lexirecall.evaluate(each, measures=MEASURES).values for each in (positions, again))
         packed = sum(path.stat().st_size for path in runs)
-        print(f"runs {len(runs)}, queries {len(positions.requests)}, judged {len(positions.judgments.grades):,}")
+        print(f"runs {len(runs)}, queries {len(positions.queries)}, judged {len(positions.judgments.grades):,}")
         print(f"runs {packed / 1e6:,.1f} MB, positions file {(folder / 'kept.parquet').stat().st_size / 1e3:,.0f} kB")
         print(f"CPU seconds: reading runs {reading:.2f}, saving {saving:.2f}, reading the positions file {loading:.2f}")
         print(f"values equal to the bit: {np.array_equal(before, after, equal_nan=True)} ({before.size:,} values)")

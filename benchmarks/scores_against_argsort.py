@@ -18,11 +18,11 @@ from lexirecall import project_scores
 BLOCK = 8
 
 
-def blocks(num_requests: int, num_items: int) -> Iterator[npt.NDArray[np.float32]]:
+def blocks(num_queries: int, num_documents: int) -> Iterator[npt.NDArray[np.float32]]:
     """Give scores of some queries at a time, by turns all different, but for chance, and of few values."""
     rng = np.random.default_rng(2025)
-    for number, start in enumerate(range(0, num_requests, BLOCK)):
-        scores = rng.standard_normal((min(BLOCK, num_requests - start), num_items), np.float32)
+    for number, start in enumerate(range(0, num_queries, BLOCK)):
+        scores = rng.standard_normal((min(BLOCK, num_queries - start), num_documents), np.float32)
         yield scores.round(2) if number % 2 else scores
 
 
@@ -30,9 +30,9 @@ def by_sorting(scores: npt.NDArray[np.float32], relevant: npt.NDArray[np.int64])
     """Return the positions in the sorted rows; what is tied stays in the order of the columns."""
     positions = np.empty_like(relevant)
     places = np.empty(scores.shape[1], np.int64)
-    for row, items, found in zip(scores, relevant, positions, strict=True):
+    for row, documents, found in zip(scores, relevant, positions, strict=True):
         places[np.argsort(-row, kind="stable")] = np.arange(1, len(row) + 1)
-        found[:] = np.sort(places[items])
+        found[:] = np.sort(places[documents])
     return positions
 
 

@@ -206,9 +206,9 @@ def _sorting(found: Mapping[str, float]) -> Verdict:
 
 def _dicts(outcome: Outcome | None) -> Iterator[Verdict]:
     """Compare with pytrec_eval where there is more than one query: for a single one, most of the time is the call's."""
-    for title, (num_requests, *_) in IN_DICTS.items():
+    for title, (num_queries, *_) in IN_DICTS.items():
         found = {} if outcome is None else outcome.figures[title]
-        if num_requests > 1 and "pytrec_eval" in found:
+        if num_queries > 1 and "pytrec_eval" in found:
             ratio = found["pytrec_eval"] / found["evaluate"]
             aim = f"dicts, {title}: {LESS_WITH_DICTS} times less CPU than pytrec_eval"
             yield aim, f"{ratio:.1f} times", ratio >= LESS_WITH_DICTS

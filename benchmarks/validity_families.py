@@ -22,7 +22,7 @@ from lexirecall.statistics.corrections import correct
 from lexirecall.statistics.hsd import randomized_tukey_hsd, tukey_hsd
 from lexirecall.statistics.maxt import max_t
 from lexirecall.statistics.paired import paired_t, randomization, sign_test, wilcoxon
-from lexirecall.tracks import SystemPositions, Tracks
+from lexirecall.tracks import RunPositions, Tracks
 
 ALPHA = 0.05
 
@@ -38,8 +38,8 @@ class Family:
     """One of POWERS, or "preference"."""
     effects: str
     """One of EFFECTS."""
-    num_systems: int
-    num_requests: int
+    num_runs: int
+    num_queries: int
     num_resamples: int = 999
     """Of randomization, max-T and the randomized HSD."""
 
@@ -61,13 +61,13 @@ RELEVANT, DEPTH = 3, 100  # relevant documents of a query, and documents that a 
 def groups(family: Family) -> IntArray:
     """Return the group of each run, [S]: runs of one group are equally good."""
     shares = {"none": 1.0, "better": 0.5, "variants": 0.75}
-    return np.array(np.arange(family.num_systems) >= shares[family.effects] * family.num_systems, np.int64)
+    return np.array(np.arange(family.num_runs) >= shares[family.effects] * family.num_runs, np.int64)
 
 
 def draw_noise(family: Family, num_sets: int, depth: int, rng: np.random.Generator) -> FloatArray:
     """Draw what a run makes of each query, without the effect of the query, [S, R, n, depth]."""
-    shape = num_sets, family.num_requests
-    noise = rng.normal(size=(family.num_systems, *shape, depth))
+    shape = num_sets, family.num_queries
+    noise = rng.normal(size=(family.num_runs, *shape, depth))
     if family.effects == "variants":
         members = np.flatnonzero(groups(family) == 0)
         is_shared = rng.random((len(members), *shape, 1)) < SHARED
@@ -77,45 +77,45 @@ def draw_noise(family: Family, num_sets: int, depth: int, rng: np.random.Generat
 
 def draw_measure(family: Family, num_sets: int, rng: np.random.Generator) -> FloatArray:
     """Draw the values of a measure, [S, R, n]: half of what makes them vary is the query, as for all runs."""
-    queries = rng.normal(size=(num_sets, family.num_requests))
+    queries = rng.normal(size=(num_sets, family.num_queries))
     latent = (queries + draw_noise(family, num_sets, 1, rng)[..., 0]) / np.sqrt(2)
     return np.asarray(ndtr(latent) ** POWERS[family.response])
 
 
 def draw_preferences(family: Family, num_sets: int, rng: np.random.Generator) -> FloatArray:
     """Draw rankings, and return LexiRecall between each pair of runs, [S, S, R, n]."""
-    queries = rng.normal(size=(num_sets, family.num_requests, 1))
+    queries = rng.normal(size=(num_sets, family.num_queries, 1))
     depths = np.exp(3.5 + 1.5 * queries - draw_noise(family, num_sets, RELEVANT, rng))
     places = np.sort(depths, axis=-1).astype(np.int64) + np.arange(1, RELEVANT + 1)
-    num_queries = num_sets * family.num_requests
+    num_queries = num_sets * family.num_queries
     judgments = Judgments.from_grades(
         {str(q).encode(): {str(i).encode(): 1.0 for i in range(RELEVANT)} for q in range(num_queries)}
     )
     runs = [as_run(str(s), each.reshape(num_queries, RELEVANT)) for s, each in enumerate(places)]
     pairs = LEXI_RECALL_OF_RANKINGS.pairs(Positions.stack(judgments, runs, Conventions()).at_level(1))
-    return pairs.values.reshape(*pairs.values.shape[:2], num_sets, family.num_requests).astype(float)
+    return pairs.values.reshape(*pairs.values.shape[:2], num_sets, family.num_queries).astype(float)
 
 
-def as_run(name: str, places: IntArray) -> SystemPositions:
+def as_run(name: str, places: IntArray) -> RunPositions:
     """Return a run that has the relevant documents of each query at these places, [Q, m], as far as it goes."""
     is_found = places <= DEPTH
     all_of_them = Tracks(Segments(np.arange(len(places) + 1) * places.shape[1]), places.ravel(), np.arange(places.size))
     answered, retrieved = np.ones(len(places), bool), np.full(len(places), DEPTH)
-    return SystemPositions(name, answered, retrieved, all_of_them.filter(is_found.ravel()), None)
+    return RunPositions(name, answered, retrieved, all_of_them.filter(is_found.ravel()), None)
 
 
 def err(family: Family, rng: np.random.Generator, num_sets: int) -> dict[str, float]:
     """Count in how many data sets each test finds a difference between equally good runs."""
-    a, b = np.triu_indices(family.num_systems, 1)
+    a, b = np.triu_indices(family.num_runs, 1)
     if family.response == "preference":
         preferences = draw_preferences(family, num_sets, rng)
-        values, responses = preferences[a, b], preferences.sum(axis=1) / (family.num_systems - 1)
+        values, responses = preferences[a, b], preferences.sum(axis=1) / (family.num_runs - 1)
     else:
         responses = draw_measure(family, num_sets, rng)
         values = responses[a] - responses[b]
     values, responses = values.swapaxes(0, 1), responses.swapaxes(0, 1)  # [R, P, n] and [R, S, n]
     is_null = groups(family)[a] == groups(family)[b]
-    effective = as_pairs(values[:, is_null].reshape(-1, family.num_requests)).effective
+    effective = as_pairs(values[:, is_null].reshape(-1, family.num_queries)).effective
     found = {
         test: int((pvalues[:, is_null] < ALPHA).any(axis=1).sum())
         for test, pvalues in corrected_pvalues(
@@ -129,8 +129,8 @@ def corrected_pvalues(
     values: FloatArray, responses: FloatArray, rng: np.random.Generator, *, is_signs: bool, num_resamples: int
 ) -> Iterator[tuple[str, FloatArray]]:
     """Give the p of all pairs with regard to all of them, [R, P], by test; from differences and values of runs."""
-    num_sets, num_pairs, num_requests = values.shape
-    together = as_pairs(values.reshape(-1, num_requests), is_signs=is_signs)
+    num_sets, num_pairs, num_queries = values.shape
+    together = as_pairs(values.reshape(-1, num_queries), is_signs=is_signs)
     yield "t", holm(paired_t(together).pvalues, num_pairs)
     yield "sign", holm(sign_test(together).pvalues, num_pairs)
     # Only p is wanted, which is the same for signs, and signs have no pseudomedian, which takes most of the time.
@@ -166,8 +166,8 @@ class RealFamily:
     null: str
     """One of NULLS."""
     measure: str
-    num_systems: int
-    num_requests: int
+    num_runs: int
+    num_queries: int
 
 
 VALUES = ("AP", "nDCG@10", "RR", "R@1000", "TSE")
@@ -175,23 +175,23 @@ RESAMPLES = 999
 
 
 def permuted(
-    values: FloatArray, num_systems: int, queries: IntArray, rng: np.random.Generator
+    values: FloatArray, num_runs: int, queries: IntArray, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
     """Return values of some runs, of which the first half are handed out among each other anew on each query, [S, Q].
 
     These do not differ, whatever their values are; the others are left as they are. Nothing is to be taken off, [S].
     """
-    drawn = values[rng.permutation(len(values))[:num_systems]][:, queries]
-    half = num_systems // 2
+    drawn = values[rng.permutation(len(values))[:num_runs]][:, queries]
+    half = num_runs // 2
     drawn[:half] = rng.permuted(drawn[:half], axis=0)
-    return drawn, np.zeros(num_systems)
+    return drawn, np.zeros(num_runs)
 
 
 def centred(
-    values: FloatArray, num_systems: int, queries: IntArray, rng: np.random.Generator
+    values: FloatArray, num_runs: int, queries: IntArray, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
     """Return values of some runs, [S, Q], and their means over all queries, [S]: less these no mean differs."""
-    runs = rng.permutation(len(values))[:num_systems]
+    runs = rng.permutation(len(values))[:num_runs]
     return values[runs][:, queries], values[runs].mean(axis=1)
 
 
@@ -214,21 +214,21 @@ def count_real(family: RealFamily, rng: np.random.Generator, num_sets: int) -> d
     letter about their means.
     """
     values, is_signs = values_of(family.collection, family.measure), family.measure == LEXI_RECALL
-    queries = rng.integers(values.shape[1], size=(num_sets, family.num_requests))
-    made = (NULLS[family.null](values, family.num_systems, own, rng) for own in queries)
+    queries = rng.integers(values.shape[1], size=(num_sets, family.num_queries))
+    made = (NULLS[family.null](values, family.num_runs, own, rng) for own in queries)
     drawn, means = (np.stack(each) for each in zip(*made, strict=True))
-    a, b = np.triu_indices(family.num_systems, 1)
+    a, b = np.triu_indices(family.num_runs, 1)
     seen = differing(drawn[:, a], drawn[:, b], family.measure)
-    as_seen = as_pairs(seen.reshape(-1, family.num_requests), is_signs=is_signs)
+    as_seen = as_pairs(seen.reshape(-1, family.num_queries), is_signs=is_signs)
     by_signs = as_seen.is_by_signs.reshape(num_sets, -1)
     shifted = drawn - means[..., None]
     differences = np.where(by_signs[..., None], seen, differing(shifted[:, a], shifted[:, b], family.measure))
     if is_signs:  # the response of a preference is its mean against the other runs
-        shifted = np.sign(drawn[:, :, None] - drawn[:, None]).sum(axis=2) / (family.num_systems - 1)
+        shifted = np.sign(drawn[:, :, None] - drawn[:, None]).sum(axis=2) / (family.num_runs - 1)
     tests = dict(corrected_pvalues(differences, shifted, rng, is_signs=is_signs, num_resamples=RESAMPLES))
-    together = as_pairs(differences.reshape(-1, family.num_requests), is_signs=is_signs)
+    together = as_pairs(differences.reshape(-1, family.num_queries), is_signs=is_signs)
     chosen = np.where(by_signs.ravel(), sign_test(as_seen).pvalues, paired_t(together).pvalues)
     tests["auto"] = holm(chosen, len(a))
-    is_null = ~by_signs if family.null == "centred" else np.broadcast_to(b < family.num_systems // 2, by_signs.shape)
+    is_null = ~by_signs if family.null == "centred" else np.broadcast_to(b < family.num_runs // 2, by_signs.shape)
     found: dict[str, float] = {test: int((is_null & (p < ALPHA)).any(axis=1).sum()) for test, p in tests.items()}
     return {"sets": num_sets, **found}

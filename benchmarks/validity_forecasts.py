@@ -97,7 +97,7 @@ def trial(case: Case, seed: int) -> tuple[dict[str, Any], dict[tuple[str, str], 
         sampled = sample(asked, own, rows, **{**nothing, "num_samples": SAMPLES, "seed": seed})
         for c, row in enumerate(rows):
             before, after = signs(now[c])[:, 0], signs(came[c])[:, 0]
-            pairs = np.triu_indices(len(labelling.systems), 1)
+            pairs = np.triu_indices(len(labelling.runs), 1)
             exact = (
                 exact_reversals(asked, own, row, policies, pairs, before.astype(np.int8))
                 if kind == "independent"

@@ -39,7 +39,7 @@ class Gated:
 
     response: str
     """One of MARGINS, or "three": LexiRecall and two measures."""
-    num_requests: int
+    num_queries: int
     ties: float
     """The chance that a query is tied."""
 
@@ -51,7 +51,7 @@ class Ledgered:
     response: str
     builds: str
     """One of SEQUENCES."""
-    num_requests: int
+    num_queries: int
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Margined:
     """A new run that is worse by exactly the margin, or as good as its baseline."""
 
     response: str
-    num_requests: int
+    num_queries: int
     ties: float
 
 
@@ -111,13 +111,13 @@ def draw_builds(ledgered: Ledgered, num_sets: int, rng: np.random.Generator) -> 
 
     A query that a build is not tested on is nan.
     """
-    shape = num_sets, BUILDS, ledgered.num_requests
+    shape = num_sets, BUILDS, ledgered.num_queries
     own = rng.normal(size=shape)
     if ledgered.builds != "apart":
         is_kept = rng.random(shape) < KEPT
         for build in range(1, BUILDS):
             own[:, build] = np.where(is_kept[:, build], own[:, build - 1], own[:, build])
-    queries, baseline = (rng.normal(size=(num_sets, 1, ledgered.num_requests)) for _ in range(2))
+    queries, baseline = (rng.normal(size=(num_sets, 1, ledgered.num_queries)) for _ in range(2))
     new, old = (ndtr((queries + each) / np.sqrt(2)) ** 3 for each in (own, baseline))
     differences = np.sign(new - old) if ledgered.response == "LexiRecall" else new - old
     is_drawn = rng.random(shape) < (DRAWN if ledgered.builds == "sampled" else 1.0)
@@ -153,7 +153,7 @@ def num_failed(values: FloatArray, alpha: float, margin: float | None, *, is_sig
     return sum(each.fails for each in decided(values, alpha, margin, is_signs=is_signs))
 
 
-def noticed(response: str, num_requests: int, ties: float, margin: float | None) -> float:
+def noticed(response: str, num_queries: int, ties: float, margin: float | None) -> float:
     """Return the loss that the gate says that it notices, or the margin with which it says that a good run passes.
 
     >>> [round(noticed("LexiRecall", 50, ties, None), 4) for ties in (1.0, 0.8, 0.2)]
@@ -162,10 +162,10 @@ def noticed(response: str, num_requests: int, ties: float, margin: float | None)
     0.106
     """
     is_signs = response == "LexiRecall"
-    (one,) = compared(np.zeros((1, num_requests)), ALPHA, is_signs=is_signs)
+    (one,) = compared(np.zeros((1, num_queries)), ALPHA, is_signs=is_signs)
     if is_signs:
-        moving = round((1 - ties) * num_requests)
-        one = replace(one, wins=moving // 2, losses=moving - moving // 2, ties=num_requests - moving)
+        moving = round((1 - ties) * num_queries)
+        one = replace(one, wins=moving // 2, losses=moving - moving // 2, ties=num_queries - moving)
     known = replace(one, deviation=deviation_of(response) * math.sqrt(1 - ties))
     return decide([known], ALPHA, margin, are_identical=False)[0].noticed
 
@@ -175,12 +175,12 @@ def noticed(response: str, num_requests: int, ties: float, margin: float | None)
 
 def count_gated(gated: Gated, rng: np.random.Generator, num_sets: int) -> dict[str, float]:
     """Count false alarms, and the losses that are noticed."""
-    shape = num_sets, gated.num_requests
+    shape = num_sets, gated.num_queries
     if gated.response == "three":
         return {"sets": num_sets, "alarms": _alarms_of_three(shape, gated.ties, rng)}
     is_signs = gated.response == "LexiRecall"
     equal = draw_tied(gated.response, shape, gated.ties, rng)
-    loss = noticed(gated.response, gated.num_requests, gated.ties, None)
+    loss = noticed(gated.response, gated.num_queries, gated.ties, None)
     worse = np.where(rng.random(shape) < loss, -1.0, equal) if is_signs else equal - loss
     return {
         "sets": num_sets,
@@ -226,11 +226,11 @@ def count_ledgered(ledgered: Ledgered, rng: np.random.Generator, num_sets: int) 
 
 def count_margined(margined: Margined, rng: np.random.Generator, num_sets: int) -> dict[str, float]:
     """Count the losses of exactly the margin that pass, and the equally good runs that do."""
-    shape = num_sets, margined.num_requests
+    shape = num_sets, margined.num_queries
     is_signs, margin = margined.response == "LexiRecall", MARGINS[margined.response]
     equal = draw_tied(margined.response, shape, margined.ties, rng)
     worse = draw_worse_signs(shape, margined.ties, margin, rng) if is_signs else equal - margin
-    wide = noticed(margined.response, margined.num_requests, margined.ties, 0.0)
+    wide = noticed(margined.response, margined.num_queries, margined.ties, 0.0)
     return {
         "sets": num_sets,
         "let through": num_sets - num_failed(worse, ALPHA, margin, is_signs=is_signs),
@@ -257,7 +257,7 @@ class RealAlarm:
     """swapped: their labels are exchanged on a random half of the queries; tilted: queries are not equally likely."""
     measure: str
     """Or "default": the number found, and LexiRecall."""
-    num_requests: int
+    num_queries: int
 
 
 @dataclass(frozen=True)
@@ -269,7 +269,7 @@ class Breaking:
     """What moves on the others: the order alone, or also which documents are found."""
     moving: float
     """On what share of the others."""
-    num_requests: int
+    num_queries: int
 
 
 DEFAULT, FOUND = "default", "NumRelRet"
@@ -329,11 +329,11 @@ def tilted_pairs(collection: str, measure: str) -> list[tuple[FloatArray, FloatA
 
 def count_real_alarms(asked: RealAlarm, rng: np.random.Generator, num_sets: int) -> dict[str, float]:
     """Count how often the gate fails a run that is as good as its baseline."""
-    shape = num_sets, asked.num_requests
+    shape = num_sets, asked.num_queries
     if asked.null == "tilted":
         pairs = tilted_pairs(asked.collection, asked.measure)
         chosen = (pairs[k] for k in rng.integers(len(pairs), size=num_sets))
-        drawn = np.stack([rng.choice(own, asked.num_requests, p=chances) for own, chances in chosen])
+        drawn = np.stack([rng.choice(own, asked.num_queries, p=chances) for own, chances in chosen])
         return {"sets": num_sets, "alarms": num_failed(drawn, ALPHA, None, is_signs=False)}
     names = (FOUND, LEXI_RECALL) if asked.measure == DEFAULT else (asked.measure,)
     values = values_of(asked.collection, names[0])
@@ -348,9 +348,9 @@ def count_real_alarms(asked: RealAlarm, rng: np.random.Generator, num_sets: int)
 
 
 @lru_cache(maxsize=1024)
-def _said(num_requests: int, num_untied: int) -> float:
+def _said(num_queries: int, num_untied: int) -> float:
     """Return the share of broken queries that the default gate says it notices by the number found."""
-    signs = np.where(np.arange(num_requests) < num_untied, 1.0, 0.0)[None]
+    signs = np.where(np.arange(num_queries) < num_untied, 1.0, 0.0)[None]
     ((decision, _),) = default_gate(signs, signs)
     return min(decision.noticed, 1.0)
 
@@ -362,7 +362,7 @@ def count_breaking(asked: Breaking, rng: np.random.Generator, num_sets: int) -> 
     a document is worse by the number found and by LexiRecall, whatever else moves.
     """
     values = values_of(asked.collection, FOUND)
-    pairs, shape = drawn_pairs(len(values), num_sets, rng), (num_sets, asked.num_requests)
+    pairs, shape = drawn_pairs(len(values), num_sets, rng), (num_sets, asked.num_queries)
     queries = rng.integers(values.shape[1], size=shape)
     signs = np.where(rng.random(shape) < asked.moving, np.where(rng.random(shape) < 0.5, 1.0, -1.0), 0.0)
     found, preferred = (
@@ -372,7 +372,7 @@ def count_breaking(asked: Breaking, rng: np.random.Generator, num_sets: int) -> 
         found = np.zeros(shape)
     counts = {"sets": num_sets, "said": 0.0, "noticed": 0, "broken": 0, "broken by LexiRecall": 0}
     chances = rng.random(shape)
-    said = np.array([_said(asked.num_requests, moved) for moved in np.count_nonzero(found, axis=1).tolist()])
+    said = np.array([_said(asked.num_queries, moved) for moved in np.count_nonzero(found, axis=1).tolist()])
     lost, broken = chances < said[:, None], chances < BROKEN
     counts["said"] = float(said.sum())
     for what, is_lost in (("noticed", lost), ("broken", broken)):

@@ -13,7 +13,7 @@ import numpy as np
 from validity_real import COLLECTIONS, as_pairs, values_of
 
 from lexirecall.judgments import FloatArray, IntArray, offsets_of
-from lexirecall.measures.owned import OwnedItems, owned_items
+from lexirecall.measures.owned import OwnedDocuments, owned_documents
 from lexirecall.measures.providers import Shares
 from lexirecall.statistics import bootstrap_exposures, interactions, permute_owners
 
@@ -46,7 +46,7 @@ class Provided:
     """A run and some queries, whose relevant documents are handed out to providers at random."""
 
     collection: str
-    num_requests: int
+    num_queries: int
 
 
 def real_groups() -> Iterator[RealGrouped]:
@@ -56,14 +56,14 @@ def real_groups() -> Iterator[RealGrouped]:
 
 def provided() -> Iterator[Provided]:
     for name in COLLECTIONS:
-        available = len(np.unique(items_of(name).requests))
+        available = len(np.unique(documents_of(name).queries))
         yield from (Provided(name, number) for number in QUERIES if number <= available)
 
 
 @lru_cache(maxsize=8)
-def items_of(collection: str) -> OwnedItems:
+def documents_of(collection: str) -> OwnedDocuments:
     """Return the relevant documents of every query, and where each run has them."""
-    return owned_items(COLLECTIONS[collection].positions.at_level(1), "ap", 0.8)
+    return owned_documents(COLLECTIONS[collection].positions.at_level(1), "ap", 0.8)
 
 
 def centred_differences(values: FloatArray) -> FloatArray:
@@ -88,33 +88,33 @@ def vary_really(grouped: RealGrouped, rng: np.random.Generator, num_sets: int) -
     return {"sets": num_sets, "tested": int((~np.isnan(pvalues)).sum()), "found": int((pvalues < ALPHA).sum())}
 
 
-def drawn_items(items: OwnedItems, num_queries: int, rng: np.random.Generator) -> OwnedItems:
+def drawn_documents(documents: OwnedDocuments, num_queries: int, rng: np.random.Generator) -> OwnedDocuments:
     """Draw queries and a run, and hand the documents out to providers at random."""
-    chosen = rng.choice(np.unique(items.requests), num_queries, replace=False)
-    kept = np.isin(items.requests, chosen)
+    chosen = rng.choice(np.unique(documents.queries), num_queries, replace=False)
+    kept = np.isin(documents.queries, chosen)
     number = int(kept.sum())
-    requests = np.unique(items.requests[kept], return_inverse=True)[1]
-    strata = np.unique(items.strata[kept], return_inverse=True)[1]
-    exposures = items.exposures[rng.integers(len(items.exposures))][None, kept]
+    queries = np.unique(documents.queries[kept], return_inverse=True)[1]
+    strata = np.unique(documents.strata[kept], return_inverse=True)[1]
+    exposures = documents.exposures[rng.integers(len(documents.exposures))][None, kept]
     owners = rng.choice(len(OWNED), number, p=OWNED)
-    return OwnedItems(requests, strata, exposures, offsets_of(np.ones(number, np.int64)), owners)
+    return OwnedDocuments(queries, strata, exposures, offsets_of(np.ones(number, np.int64)), owners)
 
 
-def shares_of(items: OwnedItems) -> Shares:
-    """Add up the exposures of items with one owner each."""
-    keys, pair = np.unique(items.requests * len(OWNED) + items.owners, return_inverse=True)
-    exposures = np.bincount(pair, items.exposures[0]).astype(float)[None, :]
+def shares_of(documents: OwnedDocuments) -> Shares:
+    """Add up the exposures of documents with one owner each."""
+    keys, pair = np.unique(documents.queries * len(OWNED) + documents.owners, return_inverse=True)
+    exposures = np.bincount(pair, documents.exposures[0]).astype(float)[None, :]
     return Shares(keys // len(OWNED), keys % len(OWNED), np.bincount(pair), exposures)
 
 
-def single_out(items: OwnedItems, rng: np.random.Generator) -> dict[str, float]:
+def single_out(documents: OwnedDocuments, rng: np.random.Generator) -> dict[str, float]:
     """Count whether any provider is found to be placed apart, and the intervals of ratios that leave 1 out."""
-    num_queries, seed = int(items.requests.max()) + 1, int(rng.integers(2**31))
-    tested = permute_owners(items, np.ones((1, num_queries), bool), seed=seed)
-    shares = shares_of(items)
+    num_queries, seed = int(documents.queries.max()) + 1, int(rng.integers(2**31))
+    tested = permute_owners(documents, np.ones((1, num_queries), bool), seed=seed)
+    shares = shares_of(documents)
     pairs: IntArray = np.bincount(shares.providers, minlength=len(OWNED))[np.unique(shares.providers)]
     made = bootstrap_exposures(
-        shares, np.ones((1, len(shares.requests)), bool), np.ones((1, len(pairs)), bool), num_resamples=RESAMPLES
+        shares, np.ones((1, len(shares.queries)), bool), np.ones((1, len(pairs)), bool), num_resamples=RESAMPLES
     )
     leaves_out = (made.ratio_lows[0] > 1) | (made.ratio_highs[0] < 1)
     intervals = {f"intervals {fewest}": int((pairs >= fewest).sum()) for fewest in FEWEST}
@@ -124,6 +124,6 @@ def single_out(items: OwnedItems, rng: np.random.Generator) -> dict[str, float]:
 
 def single_them_out(provided: Provided, rng: np.random.Generator, num_sets: int) -> dict[str, float]:
     """Count in many draws."""
-    items = items_of(provided.collection)
-    found = [single_out(drawn_items(items, provided.num_requests, rng), rng) for _ in range(num_sets)]
+    documents = documents_of(provided.collection)
+    found = [single_out(drawn_documents(documents, provided.num_queries, rng), rng) for _ in range(num_sets)]
     return {each: sum(own[each] for own in found) for each in found[0]}

@@ -14,7 +14,7 @@ from scipy.optimize import brentq
 from scipy.stats import multinomial
 from validity_real import (
     COLLECTIONS,
-    KNOWN_ITEM,
+    KNOWN_DOCUMENT,
     LEXI_RECALL,
     SIGNS,
     as_pairs,
@@ -46,7 +46,7 @@ class Pair:
 
     sizes: str
     """How large differences are: one of SIZES, or "signs"."""
-    num_requests: int
+    num_queries: int
     ties: float
     """The chance that a query is tied."""
     effect: float
@@ -62,7 +62,7 @@ PAIRS = [
 
 def coverage_of_signs(pair: Pair) -> float:
     """Return the chance that Tango's interval holds the true mean preference: all outcomes are few, so it is exact."""
-    n, untied = pair.num_requests, 1 - pair.ties
+    n, untied = pair.num_queries, 1 - pair.ties
     wins, losses = (each[np.add.outer(range(n + 1), range(n + 1)) <= n] for each in np.indices((n + 1, n + 1)))
     lows, highs = preference_interval(wins, losses, np.full(len(wins), n), alpha=ALPHA)
     won, lost = untied * (1 + pair.effect) / 2, untied * (1 - pair.effect) / 2
@@ -74,7 +74,7 @@ def coverage_of_signs(pair: Pair) -> float:
 
 def draw_differences(pair: Pair, num_sets: int, rng: np.random.Generator) -> FloatArray:
     """Draw data sets of n differences each, [R, n]."""
-    shape = num_sets, pair.num_requests
+    shape = num_sets, pair.num_queries
     is_untied = rng.random(shape) >= pair.ties
     if pair.sizes == "normal":
         return np.asarray(is_untied * (rng.normal(size=shape) + pair.effect))
@@ -142,7 +142,7 @@ class Estimated:
     """mean, another number over queries, or a win rate."""
     method: str
     measure: str
-    num_requests: int
+    num_queries: int
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ class Differing:
     number: str
     """mean, a tail, or the median of the differences on each query."""
     measure: str
-    num_requests: int
+    num_queries: int
 
 
 MEASURES = ("AP", "nDCG@10", "RR", "R@100", "P@10")
@@ -175,7 +175,7 @@ NUMBERS: dict[tuple[str, str], tuple[str, ...]] = {
 }
 """What one run has an interval of, by which method, under which measures."""
 DIFFERENCES: dict[str, tuple[str, ...]] = {
-    "mean": (*WITH_TSE, *SIGNS, KNOWN_ITEM),
+    "mean": (*WITH_TSE, *SIGNS, KNOWN_DOCUMENT),
     "tail:0.1": WITH_TSE, "tail:0.2": WITH_TSE, "tail:0.5": WITH_TSE,
     "median of the differences": WITH_TSE,
 }  # fmt: skip
@@ -198,7 +198,7 @@ def differences() -> Iterator[Differing]:
 def count_estimated(asked: Estimated, rng: np.random.Generator, num_sets: int) -> dict[str, float]:
     """Count the samples, those that show an interval, and the intervals that hold the number of all queries."""
     values = values_of(asked.collection, asked.measure)
-    queries = rng.integers(values.shape[1], size=(num_sets, asked.num_requests))
+    queries = rng.integers(values.shape[1], size=(num_sets, asked.num_queries))
     if asked.number.startswith("win rate"):
         return _counted(*np.array([_of_win_rate(asked, values, own, rng) for own in queries]).T)
     (row,) = parse_names(asked.measure)
@@ -227,7 +227,7 @@ def count_differing(asked: Differing, rng: np.random.Generator, num_sets: int) -
     """Count as for one run; means have an interval by t or by Tango, as `compare` chooses."""
     values = values_of(asked.collection, asked.measure)
     a, b = drawn_pairs(len(values), num_sets, rng)
-    queries = rng.integers(values.shape[1], size=(num_sets, asked.num_requests))
+    queries = rng.integers(values.shape[1], size=(num_sets, asked.num_queries))
     if asked.number == "mean":
         is_signs = asked.measure in SIGNS
         truths = differing(values[a], values[b], asked.measure).mean(axis=1)

@@ -40,7 +40,7 @@ SAMPLES = 100
 GIVEN = (100, 300, 1000, 3000)
 SHALLOW = 20  # depth of the pool before more is judged
 Hidden = list[set[bytes]]
-"""Of each request, the items whose judgments are hidden."""
+"""Of each query, the documents whose judgments are hidden."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Study:
 
     @cached_property
     def tops(self) -> list[list[Sequence[bytes]]]:
-        """For each request, what each run has down to its depth."""
+        """For each query, what each run has down to its depth."""
         rows = zip(self.depths, self.lists, strict=True)
         return [[(ranking or ())[:depth] for ranking in of_runs] for depth, (_, of_runs) in rows]
 
@@ -75,8 +75,10 @@ class Study:
 def with_judgments(lists: Lists, kept: Callable[[int, bytes], bool]) -> Lists:
     judgments = lists.judgments
     grades = {
-        request: {item: float(judgments.grades[at]) for item, at in judgments.lookup(q).items() if kept(q, item)}
-        for q, request in enumerate(judgments.request_ids)
+        query: {
+            document: float(judgments.grades[at]) for document, at in judgments.lookup(q).items() if kept(q, document)
+        }
+        for q, query in enumerate(judgments.query_ids)
     }
     return Lists(Judgments.from_grades(grades), lists.runs)
 
@@ -84,47 +86,49 @@ def with_judgments(lists: Lists, kept: Callable[[int, bytes], bool]) -> Lists:
 def study_of(name: str, lists: Lists, *, by_query: bool = False) -> Study:
     """Keep the queries of which everything was judged to LEAST_DEPTH or deeper; one depth for all, or each its own."""
     depths = np.array([_pool_depth(lists.judgments, q, of_runs) for q, (_, of_runs) in enumerate(lists)])
-    chosen = {lists.judgments.request_ids[q] for q in np.flatnonzero(depths >= LEAST_DEPTH).tolist()}
+    chosen = {lists.judgments.query_ids[q] for q in np.flatnonzero(depths >= LEAST_DEPTH).tolist()}
     judgments = lists.judgments
     grades = {
-        request: {item: float(judgments.grades[at]) for item, at in judgments.lookup(q).items()}
-        for q, request in enumerate(judgments.request_ids)
-        if request in chosen
+        query: {document: float(judgments.grades[at]) for document, at in judgments.lookup(q).items()}
+        for q, query in enumerate(judgments.query_ids)
+        if query in chosen
     }
-    runs = tuple(replace(run, lists={q: items for q, items in run.lists.items() if q in chosen}) for run in lists.runs)
+    runs = tuple(
+        replace(run, lists={q: documents for q, documents in run.lists.items() if q in chosen}) for run in lists.runs
+    )
     deep = depths[depths >= LEAST_DEPTH].tolist()
     return Study(name, Lists(Judgments.from_grades(grades), runs), tuple(deep if by_query else [min(deep)] * len(deep)))
 
 
-def _pool_depth(judgments: Judgments, request: int, of_runs: Sequence[Sequence[bytes] | None]) -> int:
+def _pool_depth(judgments: Judgments, query: int, of_runs: Sequence[Sequence[bytes] | None]) -> int:
     """Return the depth down to which nearly all that runs retrieve was judged."""
-    lookup = judgments.lookup(request)
+    lookup = judgments.lookup(query)
     best: dict[bytes, int] = {}
     for ranking in of_runs:
-        for place, item in enumerate(ranking or (), 1):
-            best[item] = min(place, best.get(item, place))
+        for place, document in enumerate(ranking or (), 1):
+            best[document] = min(place, best.get(document, place))
     places = np.array(list(best.values()))
     order = np.argsort(places, kind="stable")
-    is_judged = np.array([item in lookup for item in best])[order]
+    is_judged = np.array([document in lookup for document in best])[order]
     shares = is_judged.cumsum() / np.arange(1, len(order) + 1)
     deep = np.flatnonzero(shares >= COMPLETE)
     return int(places[order][deep[-1]]) - 1 if len(deep) else 0
 
 
-def simulated(seed: int = 0, num_requests: int = 40, num_items: int = 1500, num_runs: int = 8) -> Lists:
-    """Draw runs of which everything is judged: a run lifts relevant items above noise that it shares with others."""
+def simulated(seed: int = 0, num_queries: int = 40, num_documents: int = 1500, num_runs: int = 8) -> Lists:
+    """Draw runs of which everything is judged: a run lifts relevant documents above noise shared with others."""
     rng = np.random.default_rng(seed)
     lifts = rng.uniform(1.0, 2.2, num_runs)
     qrels: dict[str, dict[str, int]] = {}
     rankings: list[dict[str, list[str]]] = [{} for _ in range(num_runs)]
-    for q in range(num_requests):
+    for q in range(num_queries):
         num_relevant = int(np.clip(rng.lognormal(3.2, 0.8), 2, 200))
-        is_relevant = np.arange(num_items) < num_relevant
-        shared = rng.normal(size=num_items) + is_relevant * rng.normal(0.8, 0.5)
-        names = [f"d{i:04}" for i in range(num_items)]
+        is_relevant = np.arange(num_documents) < num_relevant
+        shared = rng.normal(size=num_documents) + is_relevant * rng.normal(0.8, 0.5)
+        names = [f"d{i:04}" for i in range(num_documents)]
         qrels[f"q{q}"] = dict(zip(names, is_relevant.astype(int).tolist(), strict=True))
         for run, lift in zip(rankings, lifts, strict=True):
-            scores = shared + rng.normal(size=num_items) + is_relevant * (lift + rng.normal(0, 0.5))
+            scores = shared + rng.normal(size=num_documents) + is_relevant * (lift + rng.normal(0, 0.5))
             run[f"q{q}"] = [names[i] for i in np.argsort(-scores)[:400].tolist()]
     return load_lists(qrels, {f"run{s}": run for s, run in enumerate(rankings)})
 
@@ -154,9 +158,9 @@ class Case:
     def of(cls, study: Study, hidden: Hidden) -> "Case":
         """Hide judgments, and what was judged further down."""
         in_pool = [set().union(*tops) for tops in study.tops]
-        kept = lambda q, item: item not in hidden[q] and item in in_pool[q]  # noqa: E731
+        kept = lambda q, document: document not in hidden[q] and document in in_pool[q]  # noqa: E731
         lists = study.without(kept)
-        new = study.without(lambda q, item: item in hidden[q]).judgments
+        new = study.without(lambda q, document: document in hidden[q]).judgments
         pools, index = list(pools_of(lists)), new.index
         return cls(study, lists, pools, [judged_since(pool, lists.judgments, new, index) for pool in pools])
 
@@ -169,7 +173,7 @@ def best_depths(places: IntArray) -> FloatArray:
 
 
 def chosen_by(strategy: str, case: Case, num: int, seed: int) -> list[tuple[int, int]]:
-    """Choose items to judge: the request and the item of each."""
+    """Choose documents to judge: the query and the document of each."""
     rows = [(q, i) for q, pool in enumerate(case.pools) for i in np.flatnonzero(pool.is_unjudged).tolist()]
     if strategy == "ours":
         return ours(case, num, seed)
@@ -186,9 +190,9 @@ def ours(case: Case, num: int, seed: int) -> list[tuple[int, int]]:
     (sampled,) = sample(case.pools, rates, [LEXI_RECALL], labelling, policies, num_samples=SAMPLES, seed=seed)
     pairs = np.triu_indices(len(case.study.names), 1)
     made = to_judge(case.pools, rates, sampled, labelling, policies, num, pairs=pairs, judgments=judgments)
-    numbers = {request: q for q, request in enumerate(judgments.requests)}
-    items = [{item.decode(): i for i, item in enumerate(pool.items)} for pool in case.pools]
-    return [(numbers[each.query], items[numbers[each.query]][each.document]) for each in made]
+    numbers = {query: q for q, query in enumerate(judgments.queries)}
+    documents = [{document.decode(): i for i, document in enumerate(pool.documents)} for pool in case.pools]
+    return [(numbers[each.query], documents[numbers[each.query]][each.document]) for each in made]
 
 
 def _chances(case: Case) -> FloatArray:
@@ -211,7 +215,8 @@ STRATEGIES = ("ours", *KEYS, "random")
 def judge(study: Study, seed: int = 0) -> Iterator[dict[str, Any]]:
     """Count decisions that are still wrong after some of the hidden judgments were given back."""
     cut = tuple(
-        RunLists(run.name, {q: items[: study.depth] for q, items in run.lists.items()}) for run in study.lists.runs
+        RunLists(run.name, {q: documents[: study.depth] for q, documents in run.lists.items()})
+        for run in study.lists.runs
     )
     study = replace(study, lists=Lists(study.lists.judgments, cut))
     half = np.random.default_rng(seed).permutation(len(study.names))[: len(study.names) // 2].tolist()
@@ -232,7 +237,7 @@ def judge(study: Study, seed: int = 0) -> Iterator[dict[str, Any]]:
 
 
 def wrong(case: Case, given: Sequence[tuple[int, int]]) -> tuple[FloatArray, int]:
-    """Return the share of decisions by request that are not those with all labels, and how many are relevant."""
+    """Return the share of decisions by query that are not those with all labels, and how many are relevant."""
     labelling, pairs = Labelling(case.study.names, Conventions()), np.triu_indices(len(case.study.names), 1)
     grades = [np.where(pool.is_unjudged, 0.0, pool.grades) for pool in case.pools]
     for q, i in given:
@@ -243,14 +248,14 @@ def wrong(case: Case, given: Sequence[tuple[int, int]]) -> tuple[FloatArray, int
 
 
 def signs_of(pools: Sequence[LabelPool], labelling: Labelling, pairs: tuple[IntArray, IntArray]) -> SignArray:
-    """Return who is better by LexiRecall if no more items are relevant, [P, Q]."""
-    positions = labelling.positions(pools, [np.zeros((1, len(pool.items)), bool) for pool in pools])
+    """Return who is better by LexiRecall if no more documents are relevant, [P, Q]."""
+    positions = labelling.positions(pools, [np.zeros((1, len(pool.documents)), bool) for pool in pools])
     return np.asarray(np.sign(contrasted(positions, LEXI_RECALL, Policies()).between(*pairs)), np.int8)
 
 
-def _share(by_request: FloatArray) -> dict[str, float]:
-    error = by_request.std(ddof=1) / np.sqrt(len(by_request))
-    return {"wrong": float(by_request.mean()), "error": float(error)}
+def _share(by_query: FloatArray) -> dict[str, float]:
+    error = by_query.std(ddof=1) / np.sqrt(len(by_query))
+    return {"wrong": float(by_query.mean()), "error": float(error)}
 
 
 def main() -> None:

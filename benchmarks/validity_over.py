@@ -28,7 +28,7 @@ class TailPair:
     response: str
     """One of POWERS."""
     over: str
-    num_requests: int
+    num_queries: int
     effect: float
     """What is added to the normal part of the first run."""
 
@@ -59,8 +59,8 @@ GROUPED = [
 
 def draw_values(pair: TailPair, num_sets: int, rng: np.random.Generator) -> FloatArray:
     """Draw the values of both runs, [R, 2, n]: half of what makes them vary is the query."""
-    queries = rng.normal(size=(num_sets, 1, pair.num_requests))
-    own = rng.normal(size=(num_sets, 2, pair.num_requests)) + np.array([pair.effect, 0.0])[:, None]
+    queries = rng.normal(size=(num_sets, 1, pair.num_queries))
+    own = rng.normal(size=(num_sets, 2, pair.num_queries)) + np.array([pair.effect, 0.0])[:, None]
     return np.asarray(ndtr((queries + own) / np.sqrt(2)) ** POWERS[pair.response])
 
 

@@ -41,14 +41,14 @@ def interval_rows(shown: list[Shown]) -> Iterator[Row]:
     """Give the coverage of each interval over all measures and collections, and where it is least."""
     yield ["number", "method", *(f"{size} queries" for size in SIZES), "least of one measure"]
     for name, own in grouped(shown, lambda each: (each.number, each.method)).items():
-        cells = [together(each for each in own if each.num_requests == size) for size in SIZES]
+        cells = [together(each for each in own if each.num_queries == size) for size in SIZES]
         least = min((each for each in own if each.num_shown >= FEWEST), key=lambda each: each.rate.share, default=None)
         where = f"{least.rate} ({_where(least)})" if least else ""
         yield [*name, *(str(each or "") for each in cells), where]
 
 
 def _where(each: Shown) -> str:
-    return f"{each.measure}, {each.collection}, {each.num_requests}"
+    return f"{each.measure}, {each.collection}, {each.num_queries}"
 
 
 def too_few(shown: Iterable[Shown]) -> list[Shown]:
@@ -60,7 +60,7 @@ def interval_sentences(shown: list[Shown]) -> Iterator[str]:
     """Say which methods hold for which numbers of queries."""
     pooled = [
         each
-        for own in grouped(shown, lambda each: (each.number, each.method, each.num_requests)).values()
+        for own in grouped(shown, lambda each: (each.number, each.method, each.num_queries)).values()
         if (each := together(own)) and each.num_shown >= FEWEST
     ]
     missing = too_few(pooled)
@@ -70,7 +70,7 @@ def interval_sentences(shown: list[Shown]) -> Iterator[str]:
         f"queries, in {len(held)} of {len(pooled)} cells of the table."
     )
     for (number, method), own in grouped(missing, lambda each: (each.number, each.method)).items():
-        sizes = listed([f"{each.rate} with {each.num_requests} queries" for each in own])
+        sizes = listed([f"{each.rate} with {each.num_queries} queries" for each in own])
         subject = f"{number[0].upper()}{number[1:]}, by {method}"
         yield f"**{subject}: too few hold, {sizes}.** {WHY.get(number, '')}".rstrip()
     if cells := too_few(each for each in shown if each.number not in WHY):
@@ -100,7 +100,7 @@ WHY = {
 def family_rows(errors: list[RealErrors]) -> Iterator[Row]:
     """Give the family-wise errors over all measures but TSE and both collections, and where they are largest."""
     errors = [each for each in errors if each.measure != TSE]
-    columns = [*dict.fromkeys((each.null, each.num_systems, each.num_requests) for each in errors)]
+    columns = [*dict.fromkeys((each.null, each.num_runs, each.num_queries) for each in errors)]
     columns.sort(key=lambda each: (each[0] != "permuted", each[1], each[2]))
     yield ["test", *(f"{null}, {runs} runs, {size}" for null, runs, size in columns), "largest of one measure"]
     for test, title in FAMILY_TESTS.items():
@@ -113,14 +113,14 @@ def error_of(errors: list[RealErrors], test: str, null: str, runs: int, size: in
     """Return the error over all measures and collections; None if it was not counted."""
     own = [
         each for each in errors
-        if test in each.found and (each.null, each.num_systems, each.num_requests) == (null, runs, size)
+        if test in each.found and (each.null, each.num_runs, each.num_queries) == (null, runs, size)
     ]  # fmt: skip
     sets = sum(each.num_sets for each in own)
     return Rate(sum(each.found[test] for each in own) / sets, sets, 0.0, MOST_ERROR) if sets else None
 
 
 def _family(each: RealErrors) -> str:
-    return f"{each.measure}, {each.collection}, {each.null}, {each.num_systems} runs, {each.num_requests} queries"
+    return f"{each.measure}, {each.collection}, {each.null}, {each.num_runs} runs, {each.num_queries} queries"
 
 
 def family_sentences(errors: list[RealErrors]) -> Iterator[str]:
@@ -153,7 +153,7 @@ def family_sentences(errors: list[RealErrors]) -> Iterator[str]:
 
 def columns_of(errors: list[RealErrors], test: str) -> Iterator[tuple[str, Rate]]:
     """Give the error over all measures and collections in each column of the table, with its title."""
-    for null, runs, size in dict.fromkeys((each.null, each.num_systems, each.num_requests) for each in errors):
+    for null, runs, size in dict.fromkeys((each.null, each.num_runs, each.num_queries) for each in errors):
         if rate := error_of(errors, test, null, runs, size):
             yield f"{null}, {runs} runs, {size} queries", rate
 

@@ -28,7 +28,7 @@ SIZES = (10, 20, 50, 100)
 LEXI_RECALL = "LexiRecall"
 SIGNS = (LEXI_RECALL, "Success@10")
 """Whose differences are signs."""
-KNOWN_ITEM = "R@10 of one"
+KNOWN_DOCUMENT = "R@10 of one"
 """R@10 of one relevant document of each query: differences of sizes that are all equal."""
 
 
@@ -69,8 +69,8 @@ def values_of(collection: str, measure: str) -> FloatArray:
     known = COLLECTIONS[collection]
     if measure == LEXI_RECALL:
         pairs = contrasted(known.positions, parse_preference(measure), Policies())
-        return np.array([pairs.against(s).sum(axis=0, dtype=float) for s in range(len(known.positions.systems))])
-    positions = _of_one(known) if measure == KNOWN_ITEM else known.positions
+        return np.array([pairs.against(s).sum(axis=0, dtype=float) for s in range(len(known.positions.runs))])
+    positions = _of_one(known) if measure == KNOWN_DOCUMENT else known.positions
     values = evaluate(positions, measures=[measure.partition(" ")[0]]).values[:, :, 0]
     return np.asarray(values[:, ~np.isnan(values).any(axis=0)])
 
@@ -87,7 +87,7 @@ def _of_one(known: Collection) -> Positions:
 
 def sizes_of(collection: str) -> Sequence[int]:
     """Return how large samples are drawn."""
-    return [size for size in SIZES if size <= max(50, len(COLLECTIONS[collection].positions.requests))]
+    return [size for size in SIZES if size <= max(50, len(COLLECTIONS[collection].positions.queries))]
 
 
 def differing(first: FloatArray, second: FloatArray, measure: str) -> FloatArray:

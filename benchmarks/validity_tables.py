@@ -12,7 +12,7 @@ from textwrap import fill
 from typing import Any
 
 from validity_labels_page import Counted, label_conclusions, label_paragraphs
-from validity_real import KNOWN_ITEM, SIGNS
+from validity_real import KNOWN_DOCUMENT, SIGNS
 
 Counts = dict[str, dict[str, float]]
 Row = list[str]
@@ -112,7 +112,7 @@ class Covered:
 
     interval: str
     sizes: str
-    num_requests: int
+    num_queries: int
     ties: float
     effect: float
     rate: Rate
@@ -122,25 +122,25 @@ class Covered:
     @property
     def is_core(self) -> bool:
         """Whether the stricter aim applies."""
-        return is_core(self.num_requests, self.effect)
+        return is_core(self.num_queries, self.effect)
 
 
-def is_core(num_requests: int, effect: float) -> bool:
+def is_core(num_queries: int, effect: float) -> bool:
     """Tell whether the stricter aim applies: enough queries, and an effect of at most half the untied share."""
-    return num_requests >= 50 and effect <= 0.5
+    return num_queries >= 50 and effect <= 0.5
 
 
 def covered(counts: Counts) -> Iterator[Covered]:
     """Give the coverage of each interval in each setting."""
     for name, found in counts.items():
         sizes, *numbers = name.split(" | ")
-        num_requests, ties, effect = int(numbers[0]), float(numbers[1]), float(numbers[2])
-        low, high = (0.93, 0.97) if is_core(num_requests, effect) else (0.9, 1.0)
+        num_queries, ties, effect = int(numbers[0]), float(numbers[1]), float(numbers[2])
+        low, high = (0.93, 0.97) if is_core(num_queries, effect) else (0.9, 1.0)
         for interval in INTERVALS.keys() & found.keys():
             num_sets = int(found["sets"])
             given = int(found[f"{interval} given"]) if num_sets else 1
             rate = Rate(found[interval] / given, given if num_sets else 0, low, high)
-            yield Covered(interval, sizes, num_requests, ties, effect, rate, 1 - given / num_sets if num_sets else 0.0)
+            yield Covered(interval, sizes, num_queries, ties, effect, rate, 1 - given / num_sets if num_sets else 0.0)
 
 
 def coverage_tables(found: list[Covered]) -> Iterator[str]:
@@ -157,8 +157,8 @@ def coverage_tables(found: list[Covered]) -> Iterator[str]:
 def coverage_rows(cells: list[Covered]) -> Iterator[Row]:
     effects = sorted({each.effect for each in cells})
     yield ["queries", "tied", *(f"effect {each:g}" for each in effects), "no interval", "aim met"]
-    for n, ties in sorted({(each.num_requests, each.ties) for each in cells}):
-        row = {each.effect: each for each in cells if (each.num_requests, each.ties) == (n, ties)}
+    for n, ties in sorted({(each.num_queries, each.ties) for each in cells}):
+        row = {each.effect: each for each in cells if (each.num_queries, each.ties) == (n, ties)}
         rates = {f"{effect:g}": row[effect].rate for effect in effects}
         without = max(each.without for each in row.values())
         yield [str(n), f"{ties:g}", *map(str, rates.values()), plain(without) if without else "", verdict(rates)]
@@ -183,22 +183,22 @@ class Erred:
 
     response: str
     effects: str
-    num_systems: int
-    num_requests: int
+    num_runs: int
+    num_queries: int
     effective: float
     rates: dict[str, Rate]
 
     def __str__(self) -> str:
-        return f"{RESPONSES[self.response]}, {self.num_systems} runs, {self.num_requests} queries"
+        return f"{RESPONSES[self.response]}, {self.num_runs} runs, {self.num_queries} queries"
 
 
 def erred(counts: Counts) -> Iterator[Erred]:
     """Give the family-wise errors of each setting."""
     for name, found in counts.items():
-        response, effects, num_systems, num_requests, _ = name.split(" | ")
+        response, effects, num_runs, num_queries, _ = name.split(" | ")
         num_sets = int(found["sets"])
         rates = {test: Rate(found[test] / num_sets, num_sets, 0.0, MOST_ERROR) for test in TESTS}
-        yield Erred(response, effects, int(num_systems), int(num_requests), found["effective"] / num_sets, rates)
+        yield Erred(response, effects, int(num_runs), int(num_queries), found["effective"] / num_sets, rates)
 
 
 def error_tables(found: list[Erred]) -> Iterator[str]:
@@ -211,13 +211,11 @@ def error_tables(found: list[Erred]) -> Iterator[str]:
 
 def error_rows(found: list[Erred]) -> Iterator[Row]:
     yield ["", "runs", "queries", "effective", *TESTS.values(), "aim met"]
-    for each in sorted(
-        found, key=lambda each: ([*RESPONSES].index(each.response), each.num_systems, each.num_requests)
-    ):
+    for each in sorted(found, key=lambda each: ([*RESPONSES].index(each.response), each.num_runs, each.num_queries)):
         named = {TESTS[test]: rate for test, rate in each.rates.items()}
         effective = "" if each.response == "preference" else f"{each.effective:.0f}"
         yield [
-            RESPONSES[each.response], str(each.num_systems), str(each.num_requests), effective,
+            RESPONSES[each.response], str(each.num_runs), str(each.num_queries), effective,
             *map(str, named.values()), verdict(named),
         ]  # fmt: skip
 
@@ -248,7 +246,7 @@ def _of_interval(coverage: list[Covered], interval: str, subject: str) -> str:
     return (
         f"{subject} holds the true value in {listed(parts)} of the data sets with 50 queries or more and an effect of "
         f"at most half the untied share; it meets its aim, up to Monte-Carlo error, in {num_met} of {len(mine)} "
-        f"settings, and holds least often, {worst.rate}, with {worst.num_requests} queries, {worst.ties:.0%} of them "
+        f"settings, and holds least often, {worst.rate}, with {worst.num_queries} queries, {worst.ties:.0%} of them "
         f"tied, and an effect of {worst.effect:g}{CORE[worst.sizes]}."
     )
 
@@ -305,12 +303,12 @@ def tail_rows(counts: Counts) -> Iterator[Row]:
     settings = [name.split(" | ") for name in counts]
     effects = sorted({each[3] for each in settings}, key=float)
     yield ["values", "over", "queries", *(f"effect {float(each):g}" for each in effects), "aim met"]
-    for response, over, num_requests in dict.fromkeys(tuple(each[:3]) for each in settings):
+    for response, over, num_queries in dict.fromkeys(tuple(each[:3]) for each in settings):
         rates = {}
         for effect in effects:
-            found = counts[" | ".join((response, over, num_requests, effect))]
+            found = counts[" | ".join((response, over, num_queries, effect))]
             rates[f"{float(effect):g}"] = Rate(found["held"] / found["sets"], int(found["sets"]), 0.93, 0.97)
-        yield [VALUES[response], over, num_requests, *map(str, rates.values()), verdict(rates)]
+        yield [VALUES[response], over, num_queries, *map(str, rates.values()), verdict(rates)]
 
 
 def group_rows(counts: Counts) -> Iterator[Row]:
@@ -334,7 +332,7 @@ class Shown:
     method: str
     collection: str
     measure: str
-    num_requests: int
+    num_queries: int
     num_sets: int
     num_shown: int
     num_held: int
@@ -388,7 +386,7 @@ def shown_in(results: dict[str, Counts]) -> Iterator[Shown]:
             under = " under TSE" if measure == "TSE" else ""
             yield Shown(f"mean difference{under}", "t", *of, *_counts_of(found, "t shown", "t"))
             number = "difference of one size"
-            if measure != KNOWN_ITEM:  # of others eight differences hardly ever have one size
+            if measure != KNOWN_DOCUMENT:  # of others eight differences hardly ever have one size
                 continue
         yield Shown(number, "Tango", *of, *_counts_of(found, "Tango shown", "Tango"))
 
@@ -403,7 +401,7 @@ def together(shown: Iterable[Shown]) -> Shown | None:
     if not of:
         return None
     sums = (sum(getattr(each, name) for each in of) for name in ("num_sets", "num_shown", "num_held"))
-    return Shown(of[0].number, of[0].method, "", "", of[0].num_requests, *sums)
+    return Shown(of[0].number, of[0].method, "", "", of[0].num_queries, *sums)
 
 
 def grouped(shown: Iterable[Shown], key: Callable[[Shown], Any]) -> dict[Any, list[Shown]]:
@@ -416,11 +414,11 @@ def grouped(shown: Iterable[Shown], key: Callable[[Shown], Any]) -> dict[Any, li
 
 def shown_rows(shown: list[Shown]) -> Iterator[Row]:
     """Give the coverage of every interval, with the share of samples that show one in brackets."""
-    sizes = sorted({each.num_requests for each in shown})
+    sizes = sorted({each.num_queries for each in shown})
     yield ["number", "method", "values of", "measure", *(f"{size} queries" for size in sizes), "aim met"]
     rows = grouped(shown, lambda each: (each.number, each.method, each.collection, each.measure))
     for name, own in rows.items():
-        of = {each.num_requests: each for each in own}
+        of = {each.num_queries: each for each in own}
         cells = [str(of[size]) if size in of else "" for size in sizes]
         if any(each.num_shown for each in own):
             yield [*name, *cells, verdict({str(size): each.rate for size, each in of.items() if each.num_shown})]
@@ -439,8 +437,8 @@ class RealErrors:
     collection: str
     null: str
     measure: str
-    num_systems: int
-    num_requests: int
+    num_runs: int
+    num_queries: int
     num_sets: int
     found: dict[str, int]
 
@@ -463,7 +461,7 @@ def real_error_rows(errors: Iterable[RealErrors]) -> Iterator[Row]:
     for each in errors:
         rates = {title: each.rate(test) for test, title in FAMILY_TESTS.items() if test in each.found}
         cells = [str(rates.get(title, "")) for title in FAMILY_TESTS.values()]
-        what = each.collection, each.null, each.measure, str(each.num_systems), str(each.num_requests)
+        what = each.collection, each.null, each.measure, str(each.num_runs), str(each.num_queries)
         yield [*what, *cells, verdict(rates)]
 
 
@@ -530,30 +528,30 @@ def gate_rows(counts: Counts) -> Iterator[Row]:
     """Give the false alarms of each gate, and how often it notices the loss that it says it does."""
     yield ["compared by", "queries", "tied", "false alarms", "loss noticed", "aim met"]
     for name, found in counts.items():
-        response, num_requests, ties = name.split(" | ")
+        response, num_queries, ties = name.split(" | ")
         rates = {"false alarms": alarms(found, "alarms")}
         if "noticed" in found:
             rates["loss noticed"] = power(found, "noticed")
         cells = [str(rates[each]) if each in rates else "" for each in ("false alarms", "loss noticed")]
-        yield [GATES[response], num_requests, f"{float(ties):g}", *cells, verdict(rates)]
+        yield [GATES[response], num_queries, f"{float(ties):g}", *cells, verdict(rates)]
 
 
 def ledger_rows(counts: Counts) -> Iterator[Row]:
     """Give how often any of 20 builds raises a false alarm, with a ledger and without one."""
     yield ["compared by", "builds", "queries", "with the ledger", "without it", "aim met with it"]
     for name, found in counts.items():
-        response, builds, num_requests = name.split(" | ")
+        response, builds, num_queries = name.split(" | ")
         rates = alarms(found, "with"), alarms(found, "without")
-        yield [GATES[response], SEQUENCES[builds], num_requests, *map(str, rates), rates[0].verdict]
+        yield [GATES[response], SEQUENCES[builds], num_queries, *map(str, rates), rates[0].verdict]
 
 
 def margin_rows(counts: Counts) -> Iterator[Row]:
     """Give how often a loss of exactly the margin passes, and an equally good run with the margin that is advised."""
     yield ["compared by", "queries", "tied", "loss of the margin passes", "equally good passes", "aim met"]
     for name, found in counts.items():
-        response, num_requests, ties = name.split(" | ")
+        response, num_queries, ties = name.split(" | ")
         rates = {"loss of the margin": alarms(found, "let through"), "equally good": power(found, "passed")}
-        yield [GATES[response], num_requests, f"{float(ties):g}", *map(str, rates.values()), verdict(rates)]
+        yield [GATES[response], num_queries, f"{float(ties):g}", *map(str, rates.values()), verdict(rates)]
 
 
 def alarms(found: dict[str, float], what: str) -> Rate:
@@ -603,8 +601,8 @@ def _of_power(counts: Counts, what: str, subject: str) -> str:
     rates = {name: power(found, what) for name, found in counts.items() if what in found}
     num_met = sum(rate.verdict != "no" for rate in rates.values())
     name = min(rates, key=lambda each: rates[each].share)
-    response, num_requests, ties = name.split(" | ")
-    where = f"{GATES[response]}, {num_requests} queries, {float(ties):.0%} of them tied"
+    response, num_queries, ties = name.split(" | ")
+    where = f"{GATES[response]}, {num_queries} queries, {float(ties):.0%} of them tied"
     return (
         f"{subject} as often, up to Monte-Carlo error, or more often in {num_met} of {len(rates)} settings, and least "
         f"often in {rates[name]} of the data sets ({where})."

@@ -17,8 +17,8 @@ suits = {f"shopper{q}": {f"item{i}": 1 for i in rng.choice(300, 12, replace=Fals
 def rank(shopper: str, favour: float) -> list[str]:
     """Order all products by how well they suit, with a bonus for the big provider."""
     scores = {
-        item: rng.normal() + 2 * (item in suits[shopper]) + favour * (owner == "Big Shop")
-        for item, owner in providers.items()
+        document: rng.normal() + 2 * (document in suits[shopper]) + favour * (owner == "Big Shop")
+        for document, owner in providers.items()
     }
     return sorted(scores, key=scores.__getitem__, reverse=True)[:50]
 

@@ -25,19 +25,19 @@ except ModuleNotFoundError as error:
 from lexirecall import compare, rank
 from lexirecall.adapters.lenskit import TSE, LexirecallMetric, LexiRecallPercentile, RecallAtK, project
 
-# %% Ratings: 300 users, 200 items. Most users share the taste of a majority; every sixth user has another taste.
-NUM_USERS, NUM_ITEMS, DEPTH = 300, 200, 100
+# %% Ratings: 300 users, 200 documents. Most users share the taste of a majority; every sixth user has another taste.
+NUM_USERS, NUM_DOCUMENTS, DEPTH = 300, 200, 100
 rng = np.random.default_rng(3)
 is_minority = np.arange(NUM_USERS) % 6 == 0
-quality = rng.normal(size=(2, NUM_ITEMS))  # how much each of the two groups likes each item
+quality = rng.normal(size=(2, NUM_DOCUMENTS))  # how much each of the two groups likes each document
 popularity = np.exp(1.2 * quality[0])  # what is shown to everybody follows the majority
 rows = []
 for user in range(NUM_USERS):
     likes = quality[int(is_minority[user])]
     chance = popularity * np.exp(1.5 * likes)
-    seen = rng.choice(NUM_ITEMS, 30, replace=False, p=chance / chance.sum())
+    seen = rng.choice(NUM_DOCUMENTS, 30, replace=False, p=chance / chance.sum())
     stars = np.clip(np.round(3.2 + likes[seen] + rng.normal(scale=0.5, size=30)), 1, 5)
-    rows += [(user, f"item{item}", star) for item, star in zip(seen, stars, strict=True)]
+    rows += [(user, f"item{document}", star) for document, star in zip(seen, stars, strict=True)]
 ratings = pd.DataFrame(rows, columns=["user_id", "item_id", "rating"])
 
 # %% Train on most of the ratings, and keep five of each user for the test.
@@ -49,7 +49,7 @@ for name, scorer in scorers.items():
     pipeline.train(split.train)
     outputs[name] = recommend(pipeline, split.test, n_jobs=1)
 
-# %% The analysis that you have, with our metrics beside LensKit's. Items with four or more stars are relevant.
+# %% The analysis that you have, with our metrics beside LensKit's. Documents with four or more stars are relevant.
 LEVEL = 4
 
 
@@ -59,9 +59,9 @@ def analysis() -> RunAnalysis:
         NDCG(10),
         Recall(10),
         RecallAtK(10, level=LEVEL),
-        TSE(level=LEVEL, corpus_size=NUM_ITEMS),
-        LexiRecallPercentile(NUM_ITEMS, level=LEVEL),
-        LexirecallMetric("LastRel", level=LEVEL, corpus_size=NUM_ITEMS),
+        TSE(level=LEVEL, corpus_size=NUM_DOCUMENTS),
+        LexiRecallPercentile(NUM_DOCUMENTS, level=LEVEL),
+        LexirecallMetric("LastRel", level=LEVEL, corpus_size=NUM_DOCUMENTS),
     )
 
 
@@ -78,7 +78,7 @@ print(comparison)
 
 # %% One order for all users, and one for those with the other taste. Lists of users outside the test are ignored.
 minority = ItemListCollection.from_dict(
-    {key: items for key, items in split.test if is_minority[key.user_id]}, UserIDKey
+    {key: documents for key, documents in split.test if is_minority[key.user_id]}, UserIDKey
 )
 orders = {
     "all users": rank(project(outputs, split.test, level=LEVEL), level=LEVEL),
@@ -100,7 +100,7 @@ for group, row in winners.items():
     print(f"- {group}: {row['run']} wins {row['score']:.0%} of its comparisons by LexiRecall (a tie is half a win).")
 print(f"- Pairs (of 3) that differ at 5% after correction: {', '.join(f'{name} {n}' for name, n in clear.items())}.")
 print(
-    f"- With {deepest}, a user goes through {last[deepest]:.0f} of {NUM_ITEMS} items on average to find everything "
+    f"- With {deepest}, a user goes through {last[deepest]:.0f} of {NUM_DOCUMENTS} items on average to find everything "
     "they like. An item that is not in the list counts as at the very end."
 )
 print(

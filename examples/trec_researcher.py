@@ -32,7 +32,7 @@ by_lexirecall = max(means, key=lambda run: means[run]["LexiRecall"])
 print(f"best by AP: {by_ap}; best by LexiRecall: {by_lexirecall}")
 
 # %% Why? The query on which the two differ most, level by level
-other = by_ap if by_ap != by_lexirecall else next(run for run in positions.systems if run != by_lexirecall)
+other = by_ap if by_ap != by_lexirecall else next(run for run in positions.runs if run != by_lexirecall)
 explanation = lexirecall.explain(positions, pair=(by_lexirecall, other))
 print(explanation.queries[0].to_text(limit=5), "\n")
 

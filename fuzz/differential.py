@@ -29,7 +29,7 @@ from lexirecall.formats.source import Source
 from lexirecall.formats.trec import project_text, read_qrels
 from lexirecall.judgments import Judgments
 from lexirecall.manifest import Conventions
-from lexirecall.tracks import SystemPositions, Tracks
+from lexirecall.tracks import RunPositions, Tracks
 
 CRASH = "crash"
 LONGEST = lines.LONGEST_LINE
@@ -106,7 +106,7 @@ def identifier(rng: random.Random) -> bytes:
 
 
 def ranked_scores(rng: random.Random, count: int, oddness: float) -> list[bytes]:
-    """Make the scores of one request: strictly descending, in tied blocks, sorted, or as they come."""
+    """Make the scores of one query: strictly descending, in tied blocks, sorted, or as they come."""
     kind = rng.randrange(7)
     if kind == 0:
         return [b"%d" % (count - i) for i in range(count)]
@@ -134,29 +134,29 @@ def line_of(rng: random.Random, fields: list[bytes], *, is_odd: bool) -> bytes:
     return line if rng.random() < 0.3 else line.strip(b" \t\r\x0b\x0c")
 
 
-def run_rows(rng: random.Random, requests: list[bytes], oddness: float) -> list[list[bytes]]:
-    """Make the fields of a run, request by request or all of them shuffled, and here and there an item twice."""
+def run_rows(rng: random.Random, queries: list[bytes], oddness: float) -> list[list[bytes]]:
+    """Make the fields of a run, query by query or all of them shuffled, and here and there a document twice."""
     rows = []
-    for request in rng.sample(requests, rng.randrange(1, len(requests) + 1)):
-        items = list(dict.fromkeys(identifier(rng) for _ in range(rng.choice([0, 1, 3, 10, 40]))))
-        if items and rng.random() < oddness:
-            items.insert(rng.randrange(len(items) + 1), rng.choice(items))
-        scores = ranked_scores(rng, len(items), oddness / 20)
+    for query in rng.sample(queries, rng.randrange(1, len(queries) + 1)):
+        documents = list(dict.fromkeys(identifier(rng) for _ in range(rng.choice([0, 1, 3, 10, 40]))))
+        if documents and rng.random() < oddness:
+            documents.insert(rng.randrange(len(documents) + 1), rng.choice(documents))
+        scores = ranked_scores(rng, len(documents), oddness / 20)
         tags = rng.choice([[], [b"tag"], [b"tag"], [b"tag", b"and", b"more"]])
         rows += [
-            [request, b"Q0", item, b"%d" % n, score, *tags]
-            for n, (item, score) in enumerate(zip(items, scores, strict=True))
+            [query, b"Q0", document, b"%d" % n, score, *tags]
+            for n, (document, score) in enumerate(zip(documents, scores, strict=True))
         ]
     if rng.random() < oddness:
         rng.shuffle(rows)
     return rows
 
 
-def qrels_rows(rng: random.Random, requests: list[bytes], oddness: float) -> list[list[bytes]]:
+def qrels_rows(rng: random.Random, queries: list[bytes], oddness: float) -> list[list[bytes]]:
     """Make the fields of judgments, and here and there a line that repeats or contradicts another."""
     grades = [b"0", b"1", b"2", b"-1", b"0.5", b"1e0", b"3"]
-    pairs = dict.fromkeys((rng.choice(requests), identifier(rng)) for _ in range(rng.choice([1, 4, 20, 60])))
-    rows = [[request, b"0", item, rng.choice(grades)] for request, item in pairs]
+    pairs = dict.fromkeys((rng.choice(queries), identifier(rng)) for _ in range(rng.choice([1, 4, 20, 60])))
+    rows = [[query, b"0", document, rng.choice(grades)] for query, document in pairs]
     for _ in range(3 if rng.random() < oddness else 0):
         row = [*rng.choice(rows)]
         rows.insert(rng.randrange(len(rows)), row)  # once more, and perhaps with another grade
@@ -204,10 +204,10 @@ def conventions_of(rng: random.Random) -> Conventions:
 def make_case(rng: random.Random) -> Case:
     """Make one case; a third of them are entirely regular."""
     oddness = rng.choice([0.0, 0.1, 0.5])
-    requests = list(dict.fromkeys([b"q", b"q2", identifier(rng), *(b"r%d" % i for i in range(rng.choice([0, 2, 8])))]))
-    judged = requests[: rng.randrange(1, len(requests) + 1)]
+    queries = list(dict.fromkeys([b"q", b"q2", identifier(rng), *(b"r%d" % i for i in range(rng.choice([0, 2, 8])))]))
+    judged = queries[: rng.randrange(1, len(queries) + 1)]
     qrels = text_of(rng, qrels_rows(rng, judged, oddness), oddness / 2)
-    run = text_of(rng, run_rows(rng, [*requests, b"unjudged"], oddness), oddness)
+    run = text_of(rng, run_rows(rng, [*queries, b"unjudged"], oddness), oddness)
     if oddness and rng.random() < 0.2:
         run = mutated(rng, run)
     if oddness and rng.random() < 0.1:
@@ -228,15 +228,15 @@ def plain_tracks(tracks: Tracks | None) -> Any:
     """Return tracks as lists."""
     if tracks is None:
         return None
-    arrays = tracks.segments.offsets, tracks.positions, tracks.items, tracks.block_starts, tracks.block_sizes
+    arrays = tracks.segments.offsets, tracks.positions, tracks.documents, tracks.block_starts, tracks.block_sizes
     return [None if array is None else array.tolist() for array in arrays]
 
 
-def plain(read: SystemPositions | Judgments) -> Any:
+def plain(read: RunPositions | Judgments) -> Any:
     """Return what was read in a form that can be compared and shown."""
     if isinstance(read, Judgments):
         arrays = [array.tolist() for array in (read.offsets, read.grades, read.num_positive)]
-        return [read.requests, list(read.request_ids), list(read.items), *arrays, read.name, read.num_repeated]
+        return [read.queries, list(read.query_ids), list(read.documents), *arrays, read.name, read.num_repeated]
     counts = [
         read.answered.tolist(),
         read.num_retrieved.tolist(),
@@ -247,7 +247,7 @@ def plain(read: SystemPositions | Judgments) -> Any:
     return [read.name, *counts, plain_tracks(read.found), plain_tracks(read.others)]
 
 
-def outcome(read: Callable[[], SystemPositions | Judgments]) -> Any:
+def outcome(read: Callable[[], RunPositions | Judgments]) -> Any:
     """Return what was read, or the error; anything else that is raised is a crash."""
     try:
         return plain(read())
@@ -272,7 +272,7 @@ def both(case: Case, folder: Path) -> Iterator[tuple[str, Any, Any]]:
     except LexirecallError:
         judgments = Judgments.from_grades({b"q": {b"d0": 1.0, b"d1": 2.0, b"d2": 0.0, b"": 1.0}})
 
-    def read(reader: Callable[..., SystemPositions]) -> Any:
+    def read(reader: Callable[..., RunPositions]) -> Any:
         with Source(folder / "run") as source:
             return outcome(lambda: reader(source, "run", judgments, case.conventions, needs_judged=case.needs_judged))
 

@@ -8,7 +8,7 @@
  *     q Q0 d1 1 12.5 tag
  *
  * Besides what the sanitizers see: nothing depends on where blocks end and on how blanks are found, a status stays,
- * every item is found at most once and at a possible place, the reader for descending scores and the careful one find
+ * every document is found at most once and at a possible place, the reader for descending scores and the careful one find
  * the same; and for inputs that are small enough all of it equals what the slow twin says. */
 
 #include "../native/reader.h"
@@ -98,21 +98,21 @@ static Status feed_cut(void *reader, Feed feed, Text text, Text sizes)
 static Judged judged_of(const Judgments *result)
 {
     return (Judged){
-        .num_requests = result->num_positive.used / sizeof(int64_t),
-        .request_ids = exact_copy(result->request_ids.data, result->request_ids.used),
-        .request_borders = exact_copy(result->request_borders.data, result->request_borders.used),
+        .num_queries = result->num_positive.used / sizeof(int64_t),
+        .query_ids = exact_copy(result->query_ids.data, result->query_ids.used),
+        .query_borders = exact_copy(result->query_borders.data, result->query_borders.used),
         .offsets = exact_copy(result->offsets.data, result->offsets.used),
         .num_tracked = exact_copy(result->num_positive.data, result->num_positive.used),
-        .item_ids = exact_copy(result->item_ids.data, result->item_ids.used),
-        .item_borders = exact_copy(result->item_borders.data, result->item_borders.used),
+        .document_ids = exact_copy(result->document_ids.data, result->document_ids.used),
+        .document_borders = exact_copy(result->document_borders.data, result->document_borders.used),
         .grades = exact_copy(result->grades.data, result->grades.used),
     };
 }
 
 static void free_judged(Judged *judged)
 {
-    const void *parts[] = {judged->request_ids, judged->request_borders, judged->offsets, judged->num_tracked,
-                           judged->item_ids,    judged->item_borders,    judged->grades};
+    const void *parts[] = {judged->query_ids, judged->query_borders, judged->offsets, judged->num_tracked,
+                           judged->document_ids,    judged->document_borders,    judged->grades};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         free((void *)(uintptr_t)parts[i]);
 }
@@ -124,20 +124,20 @@ static int same_buffer(const Buffer *a, const Buffer *b)
 
 static void check_same_judgments(const Judgments *a, const Judgments *b)
 {
-    expect(same_buffer(&a->request_ids, &b->request_ids) && same_buffer(&a->request_borders, &b->request_borders) &&
+    expect(same_buffer(&a->query_ids, &b->query_ids) && same_buffer(&a->query_borders, &b->query_borders) &&
                same_buffer(&a->offsets, &b->offsets) && same_buffer(&a->num_positive, &b->num_positive) &&
-               same_buffer(&a->item_ids, &b->item_ids) && same_buffer(&a->item_borders, &b->item_borders) &&
+               same_buffer(&a->document_ids, &b->document_ids) && same_buffer(&a->document_borders, &b->document_borders) &&
                same_buffer(&a->grades, &b->grades) && a->num_repeated == b->num_repeated,
            "judgments do not depend on where blocks end");
 }
 
-/* What only a mapping in memory can have: an item and a request with an empty name. */
+/* What only a mapping in memory can have: a document and a query with an empty name. */
 static void empty_ids(Judged *judged)
 {
-    int64_t *requests = (int64_t *)(uintptr_t)judged->request_borders, *items = (int64_t *)(uintptr_t)judged->item_borders;
-    if (judged->num_requests) {
-        items[0] = items[1];
-        requests[judged->num_requests] = requests[judged->num_requests - 1];
+    int64_t *queries = (int64_t *)(uintptr_t)judged->query_borders, *documents = (int64_t *)(uintptr_t)judged->document_borders;
+    if (judged->num_queries) {
+        documents[0] = documents[1];
+        queries[judged->num_queries] = queries[judged->num_queries - 1];
     }
 }
 
@@ -161,7 +161,7 @@ static Judged read_judgments(const Input *input)
     judgments_free(whole);
     judgments_free(cut);
     int64_t *num_tracked = (int64_t *)(uintptr_t)judged.num_tracked;
-    for (size_t q = 0; input->tracks_all && q < judged.num_requests; q++)
+    for (size_t q = 0; input->tracks_all && q < judged.num_queries; q++)
         num_tracked[q] = judged.offsets[q + 1] - judged.offsets[q];
     return judged;
 }
@@ -172,7 +172,7 @@ static void check_same_results(const Result *a, const Result *b)
 {
     expect(same_buffer(&a->found, &b->found) && same_buffer(&a->num_retrieved, &b->num_retrieved) &&
                same_buffer(&a->line, &b->line) && a->num_unjudged == b->num_unjudged && a->number == b->number &&
-               a->num_lines == b->num_lines && a->num_extra == b->num_extra && a->request == b->request,
+               a->num_lines == b->num_lines && a->num_extra == b->num_extra && a->query == b->query,
            "what is found does not depend on where blocks end");
 }
 
@@ -180,23 +180,23 @@ static void check_same_results(const Result *a, const Result *b)
 static void check_places(const Judged *judged, const Result *result)
 {
     const int64_t *num_retrieved = (const int64_t *)(const void *)result->num_retrieved.data;
-    size_t num_found = result->found.used / (5 * sizeof(int64_t)), num_items = 0;
-    for (size_t q = 0; q < judged->num_requests; q++)
-        num_items = (size_t)judged->offsets[q + 1];
-    char *is_found = calloc(num_items + 1, 1);
+    size_t num_found = result->found.used / (5 * sizeof(int64_t)), num_documents = 0;
+    for (size_t q = 0; q < judged->num_queries; q++)
+        num_documents = (size_t)judged->offsets[q + 1];
+    char *is_found = calloc(num_documents + 1, 1);
     expect(is_found != NULL, "there is memory");
-    expect(result->num_retrieved.used == judged->num_requests * sizeof(int64_t), "each request has its number of rows");
+    expect(result->num_retrieved.used == judged->num_queries * sizeof(int64_t), "each query has its number of rows");
     const int64_t *row = (const int64_t *)(const void *)result->found.data, *last = NULL;
     for (size_t i = 0; i < num_found; i++, last = row, row += 5) {
-        int64_t request = row[0], position = row[1], item = row[2], start = row[3], size = row[4];
-        expect(request >= 0 && (size_t)request < judged->num_requests, "a request is one of the judgments");
-        expect(position >= 1 && position <= num_retrieved[request], "a position is within the ranking");
+        int64_t query = row[0], position = row[1], document = row[2], start = row[3], size = row[4];
+        expect(query >= 0 && (size_t)query < judged->num_queries, "a query is one of the judgments");
+        expect(position >= 1 && position <= num_retrieved[query], "a position is within the ranking");
         expect(start < position && position <= start + size, "a position is within its tied block");
-        expect(start >= 0 && start + size <= num_retrieved[request], "a tied block is within the ranking");
-        expect(item >= judged->offsets[request] && item < judged->offsets[request] + judged->num_tracked[request],
-               "an item is one that its request looks for");
-        expect(!is_found[item]++, "an item is found at most once");
-        expect(!last || last[0] != request || last[1] < position, "positions ascend within a request");
+        expect(start >= 0 && start + size <= num_retrieved[query], "a tied block is within the ranking");
+        expect(document >= judged->offsets[query] && document < judged->offsets[query] + judged->num_tracked[query],
+               "a document is one that its query looks for");
+        expect(!is_found[document]++, "a document is found at most once");
+        expect(!last || last[0] != query || last[1] < position, "positions ascend within a query");
     }
     free(is_found);
 }

@@ -47,7 +47,7 @@ static inline int slow_number(void *context, const char *text, size_t length, do
 
 /* What a line of either kind says; `number` is the score or the grade. */
 typedef struct {
-    Text request, item;
+    Text query, document;
     double number;
     int has_more; /* fields than a line needs */
 } Row;
@@ -105,8 +105,8 @@ static inline Meaning meaning_of(Text line, Kind kind, const Settings *settings,
     if (!are_fields(fields, count, kind, settings->strict))
         return NONSENSE;
     row->has_more = count > 6;
-    row->request = fields[0];
-    row->item = fields[2];
+    row->query = fields[0];
+    row->document = fields[2];
     field = fields[kind == OF_A_RUN ? 4 : 3];
     if (!slow_number(NULL, field.start, field.length, &row->number) || isnan(row->number))
         return NONSENSE;
@@ -170,34 +170,34 @@ static inline Text id_at(const char *ids, const int64_t *borders, size_t index)
     return (Text){ids + borders[index], (size_t)(borders[index + 1] - borders[index])};
 }
 
-/* The place of a request in the judgments, or -1. */
-static inline int64_t request_at(const Judged *judged, Text request)
+/* The place of a query in the judgments, or -1. */
+static inline int64_t query_at(const Judged *judged, Text query)
 {
-    for (size_t q = 0; q < judged->num_requests; q++)
-        if (same(request, id_at(judged->request_ids, judged->request_borders, q)))
+    for (size_t q = 0; q < judged->num_queries; q++)
+        if (same(query, id_at(judged->query_ids, judged->query_borders, q)))
             return (int64_t)q;
     return -1;
 }
 
-/* The place of a tracked item of a request in the judgments, or -1. */
-static inline int64_t item_at(const Judged *judged, int64_t request, Text item)
+/* The place of a tracked document of a query in the judgments, or -1. */
+static inline int64_t document_at(const Judged *judged, int64_t query, Text document)
 {
-    for (int64_t i = judged->offsets[request]; i < judged->offsets[request] + judged->num_tracked[request]; i++)
-        if (same(item, id_at(judged->item_ids, judged->item_borders, (size_t)i)))
+    for (int64_t i = judged->offsets[query]; i < judged->offsets[query] + judged->num_tracked[query]; i++)
+        if (same(document, id_at(judged->document_ids, judged->document_borders, (size_t)i)))
             return i;
     return -1;
 }
 
-/* The first row of the same request and item. */
+/* The first row of the same query and document. */
 static inline size_t first_such(const Row *rows, size_t row)
 {
     for (size_t i = 0; i < row; i++)
-        if (same(rows[i].request, rows[row].request) && same(rows[i].item, rows[row].item))
+        if (same(rows[i].query, rows[row].query) && same(rows[i].document, rows[row].document))
             return i;
     return row;
 }
 
-/* The status that judgments should have: a request must not contradict itself, and its rows must be together. */
+/* The status that judgments should have: a query must not contradict itself, and its rows must be together. */
 static inline Status status_of_judgments(const Rows *all)
 {
     const Row *rows = all->rows;
@@ -206,20 +206,20 @@ static inline Status status_of_judgments(const Rows *all)
         int is_end = i == all->count;
         if (is_end && all->nonsense)
             return all->refusal;
-        if (!is_end && i > 0 && same(rows[i].request, rows[i - 1].request))
+        if (!is_end && i > 0 && same(rows[i].query, rows[i - 1].query))
             continue;
         for (size_t j = start; j < i; j++)
             if (rows[first_such(rows, j)].number != rows[j].number)
                 return READ_DUPLICATE;
         for (size_t j = 0; !is_end && j < i; j++)
-            if (same(rows[j].request, rows[i].request))
+            if (same(rows[j].query, rows[i].query))
                 return READ_INTERLEAVED;
         start = i;
     }
     return READ_ON;
 }
 
-/* Judgments hold the items of each row once, in the order of the file, those with positive grades before the others. */
+/* Judgments hold the documents of each row once, in the order of the file, those with positive grades before the others. */
 static inline void check_judgments(
     Text text, const Settings *settings, Status status, const Judged *judged, int64_t num_repeated)
 {
@@ -228,33 +228,33 @@ static inline void check_judgments(
         return;
     }
     Rows all = rows_of(text, OF_JUDGMENTS, settings);
-    int64_t repeated = 0, item = 0;
+    int64_t repeated = 0, document = 0;
     for (size_t i = 0; i < all.count; i++)
         repeated += first_such(all.rows, i) != i;
     expect(status == status_of_judgments(&all), "judgments are read or refused as they should be");
-    for (size_t q = 0; status == READ_ON && q < judged->num_requests; q++) {
-        expect(judged->offsets[q] == item, "the items of a request begin where those of the last one ended");
+    for (size_t q = 0; status == READ_ON && q < judged->num_queries; q++) {
+        expect(judged->offsets[q] == document, "the documents of a query begin where those of the last one ended");
         for (int positive = 1; positive >= 0; positive--)
             for (size_t i = 0; i < all.count; i++) {
                 const Row *row = &all.rows[i];
-                if (request_at(judged, row->request) != (int64_t)q || first_such(all.rows, i) != i ||
+                if (query_at(judged, row->query) != (int64_t)q || first_such(all.rows, i) != i ||
                     (row->number > 0) != positive)
                     continue;
-                expect(same(row->item, id_at(judged->item_ids, judged->item_borders, (size_t)item)), "items are in order");
-                expect(row->number == judged->grades[item++], "grades are those of the file");
+                expect(same(row->document, id_at(judged->document_ids, judged->document_borders, (size_t)document)), "documents are in order");
+                expect(row->number == judged->grades[document++], "grades are those of the file");
             }
-        expect(judged->offsets[q + 1] == item, "a request has no other items");
+        expect(judged->offsets[q + 1] == document, "a query has no other documents");
     }
-    expect(status != READ_ON || item + repeated == (int64_t)all.count, "no row is lost");
+    expect(status != READ_ON || document + repeated == (int64_t)all.count, "no row is lost");
     expect(status != READ_ON || repeated == num_repeated, "repeated lines are counted");
     free(all.rows);
 }
 
 /* ---- Runs ---- */
 
-static inline double gain_of(const Judged *judged, int64_t request, Text item)
+static inline double gain_of(const Judged *judged, int64_t query, Text document)
 {
-    int64_t at = item_at(judged, request, item);
+    int64_t at = document_at(judged, query, document);
     return at >= 0 && judged->grades[at] > 0 ? judged->grades[at] : 0;
 }
 
@@ -265,14 +265,14 @@ static inline int id_descends(Text a, Text b)
 }
 
 /* Whether a row comes before another one with the same score. */
-static inline int precedes(const Judged *judged, int64_t request, TieRule rule, const Row *a, const Row *b)
+static inline int precedes(const Judged *judged, int64_t query, TieRule rule, const Row *a, const Row *b)
 {
     if (rule == TIES_INPUT)
         return a < b;
-    double gain_a = gain_of(judged, request, a->item), gain_b = gain_of(judged, request, b->item);
+    double gain_a = gain_of(judged, query, a->document), gain_b = gain_of(judged, query, b->document);
     if (rule != TIES_TREC && gain_a != gain_b)
         return rule == TIES_WORST ? gain_a < gain_b : gain_a > gain_b;
-    return id_descends(a->item, b->item);
+    return id_descends(a->document, b->document);
 }
 
 /* What should happen with a run: how far it is read, and why no further. */
@@ -288,37 +288,37 @@ static inline Outcome outcome_of(const Rows *all, const Judged *judged)
         int is_end = i == all->count;
         if (is_end && all->nonsense)
             return (Outcome){all->refusal, i};
-        if (!is_end && i > 0 && same(all->rows[i].request, all->rows[i - 1].request))
+        if (!is_end && i > 0 && same(all->rows[i].query, all->rows[i - 1].query))
             continue;
-        for (size_t j = start; j < i && request_at(judged, all->rows[start].request) >= 0; j++)
+        for (size_t j = start; j < i && query_at(judged, all->rows[start].query) >= 0; j++)
             if (first_such(all->rows, j) != j)
                 return (Outcome){READ_DUPLICATE, j};
         for (size_t j = 0; !is_end && j < start; j++)
-            if (same(all->rows[j].request, all->rows[i].request) && request_at(judged, all->rows[i].request) >= 0)
+            if (same(all->rows[j].query, all->rows[i].query) && query_at(judged, all->rows[i].query) >= 0)
                 return (Outcome){READ_INTERLEAVED, i};
         start = i;
     }
     return (Outcome){READ_ON, 0};
 }
 
-/* Checks one judged item that was retrieved against a count of the rows above it. */
+/* Checks one judged document that was retrieved against a count of the rows above it. */
 static inline void check_found(const Rows *all, const Judged *judged, TieRule rule, const int64_t *found)
 {
-    int64_t request = found[0], above = 0, equal = 0, before = 0;
-    Text id = id_at(judged->request_ids, judged->request_borders, (size_t)request);
-    Text item = id_at(judged->item_ids, judged->item_borders, (size_t)found[2]);
+    int64_t query = found[0], above = 0, equal = 0, before = 0;
+    Text id = id_at(judged->query_ids, judged->query_borders, (size_t)query);
+    Text document = id_at(judged->document_ids, judged->document_borders, (size_t)found[2]);
     const Row *row = NULL;
     for (size_t i = 0; i < all->count; i++)
-        if (same(all->rows[i].request, id) && same(all->rows[i].item, item))
+        if (same(all->rows[i].query, id) && same(all->rows[i].document, document))
             row = &all->rows[i];
     expect(row != NULL, "what is found is in the run");
     for (size_t i = 0; i < all->count; i++) {
         const Row *other = &all->rows[i];
-        if (!same(other->request, id))
+        if (!same(other->query, id))
             continue;
         above += other->number > row->number;
         equal += other->number == row->number;
-        before += other->number == row->number && other != row && precedes(judged, request, rule, other, row);
+        before += other->number == row->number && other != row && precedes(judged, query, rule, other, row);
     }
     expect(found[3] == above && found[4] == equal, "tied blocks are counted right");
     expect(found[1] == above + before + 1, "the position is one more than the number of rows before");
@@ -329,9 +329,9 @@ static inline size_t num_unjudged_of(const Rows *all, const Judged *judged)
     size_t count = 0;
     for (size_t i = 0; i < all->count; i++) {
         size_t j = 0;
-        while (!same(all->rows[j].request, all->rows[i].request))
+        while (!same(all->rows[j].query, all->rows[i].query))
             j++;
-        count += j == i && request_at(judged, all->rows[i].request) < 0;
+        count += j == i && query_at(judged, all->rows[i].query) < 0;
     }
     return count;
 }
@@ -348,25 +348,25 @@ static inline void check_run(Text text, const Judged *judged, const Settings *se
     if (status == READ_LONG_LINE)
         expect(result->number == all.nonsense, "the line that is too long is named");
     if (status == READ_DUPLICATE)
-        expect(result->request == request_at(judged, all.rows[outcome.row].request) && same(line, all.rows[outcome.row].item),
-               "the first item that is listed twice is handed back");
+        expect(result->query == query_at(judged, all.rows[outcome.row].query) && same(line, all.rows[outcome.row].document),
+               "the first document that is listed twice is handed back");
     if (status == READ_ON) {
         const int64_t *found = (const int64_t *)(const void *)result->found.data;
         const int64_t *num_retrieved = (const int64_t *)(const void *)result->num_retrieved.data;
         size_t num_found = result->found.used / (5 * sizeof *found), num_tracked = 0;
         for (size_t i = 0; i < num_found; i++)
             check_found(&all, judged, settings->ties, found + 5 * i);
-        for (size_t q = 0; q < judged->num_requests; q++) {
+        for (size_t q = 0; q < judged->num_queries; q++) {
             int64_t rows = 0;
             for (size_t i = 0; i < all.count; i++)
-                if (request_at(judged, all.rows[i].request) == (int64_t)q) {
+                if (query_at(judged, all.rows[i].query) == (int64_t)q) {
                     rows++;
-                    num_tracked += item_at(judged, (int64_t)q, all.rows[i].item) >= 0;
+                    num_tracked += document_at(judged, (int64_t)q, all.rows[i].document) >= 0;
                 }
-            expect(num_retrieved[q] == (rows ? rows : -1), "the rows of a request are counted");
+            expect(num_retrieved[q] == (rows ? rows : -1), "the rows of a query are counted");
         }
-        expect(num_found == num_tracked, "every tracked item of the run is found");
-        expect(result->num_unjudged == num_unjudged_of(&all, judged), "requests without judgments are counted");
+        expect(num_found == num_tracked, "every tracked document of the run is found");
+        expect(result->num_unjudged == num_unjudged_of(&all, judged), "queries without judgments are counted");
         expect(result->number == all.num_lines, "lines are counted");
         int64_t num_extra = 0;
         for (size_t i = 0; i < all.count; i++)

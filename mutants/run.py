@@ -55,10 +55,10 @@ class Chosen:
         self._places = {test: place for place, test in enumerate(tests)}
 
     @pytest.hookimpl(trylast=True)
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+    def pytest_collection_modifyitems(self, documents: list[pytest.Item]) -> None:
         """Sort the tests."""
-        items[:] = sorted(
-            (each for each in items if each.nodeid in self._places), key=lambda each: self._places[each.nodeid]
+        documents[:] = sorted(
+            (each for each in documents if each.nodeid in self._places), key=lambda each: self._places[each.nodeid]
         )
 
 
@@ -73,14 +73,14 @@ class Measuring:
         self._coverage.start()
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+    def pytest_runtest_protocol(self, document: pytest.Item) -> Iterator[None]:
         """Measure a test with what it sets up."""
-        self._coverage.switch_context(item.nodeid)
+        self._coverage.switch_context(document.nodeid)
         start = sum(os.times()[:4])
         try:
             return (yield)
         finally:
-            self.seconds[item.nodeid] = round(sum(os.times()[:4]) - start, 3)
+            self.seconds[document.nodeid] = round(sum(os.times()[:4]) - start, 3)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Remember the tests that fail without a fault."""

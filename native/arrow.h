@@ -73,7 +73,7 @@ int cell_repeats(Column *column, size_t row);
 double cell_number(const Column *column, size_t row);
 
 /* What the columns of a table are for: the number is a score, a rank or a grade. */
-enum { SYSTEM, REQUEST, ITEM, NUMBER, NUM_ROLES };
+enum { RUN, QUERY, DOCUMENT, NUMBER, NUM_ROLES };
 
 /* The names of columns, which the caller keeps; NULL for a role without a column. */
 typedef const char *Names[NUM_ROLES];
@@ -83,7 +83,7 @@ typedef const char *Names[NUM_ROLES];
 typedef Status (*ReadRow)(void *context, Column *columns, size_t row);
 Status each_row(struct ArrowArrayStream *stream, const Names names, ReadRow read, void *context);
 
-/* Runs: a table of one system need not name it. */
+/* Runs: a table of one run need not name it. */
 typedef struct {
     Names names;
     int is_rank; /* the first rank is the highest score */
@@ -92,14 +92,14 @@ typedef struct {
     uint64_t key;
 } TableSettings;
 
-/* What came out. Rankings are numbered system · requests + request; the rest is as in Result. */
+/* What came out. Rankings are numbered run · queries + query; the rest is as in Result. */
 typedef struct {
     Buffer found;
     Buffer num_retrieved; /* int64 for each ranking */
-    Buffer num_unjudged;  /* int64 for each system */
-    Buffer repeated;      /* int64, four for each ranking that lists an item twice, of which nothing is in `found`: its
-                             first row, the row behind its last, the system and the request */
-    IdSet systems;        /* in the order of rows; empty if the table names none */
+    Buffer num_unjudged;  /* int64 for each run */
+    Buffer repeated;      /* int64, four for each ranking that lists a document twice, of which nothing is in `found`: its
+                             first row, the row behind its last, the run and the query */
+    IdSet runs;        /* in the order of rows; empty if the table names none */
     int64_t num_rows;
 } TableResult;
 

@@ -23,7 +23,7 @@
 #endif
 #define WITH_ANY_VECTORS
 
-/* A piece of a row stays in the nearest cache while all wanted items are compared with it. */
+/* A piece of a row stays in the nearest cache while all wanted documents are compared with it. */
 enum { PIECE = 2048, TOGETHER = 4 };
 
 static size_t smaller(size_t a, size_t b)
@@ -31,7 +31,7 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-static int fit(const Marked *marked, size_t num_rows, size_t num_items, size_t count)
+static int fit(const Marked *marked, size_t num_rows, size_t num_documents, size_t count)
 {
     if (marked->offsets[0] != 0 || marked->offsets[num_rows] != (int64_t)count)
         return 0;
@@ -39,15 +39,15 @@ static int fit(const Marked *marked, size_t num_rows, size_t num_items, size_t c
         if (marked->offsets[row] > marked->offsets[row + 1])
             return 0;
     for (size_t i = 0; i < count; i++)
-        if (marked->items[i] < 0 || marked->items[i] >= (int64_t)num_items)
+        if (marked->documents[i] < 0 || marked->documents[i] >= (int64_t)num_documents)
             return 0;
     return 1;
 }
 
 int marks_fit(const Matrix *matrix, size_t num_wanted, size_t num_excluded)
 {
-    return fit(&matrix->wanted, matrix->num_rows, matrix->num_items, num_wanted) &&
-           fit(&matrix->excluded, matrix->num_rows, matrix->num_items, num_excluded);
+    return fit(&matrix->wanted, matrix->num_rows, matrix->num_documents, num_wanted) &&
+           fit(&matrix->excluded, matrix->num_rows, matrix->num_documents, num_excluded);
 }
 
 /* The same functions for floats and doubles. Counters are as wide as scores, so that vectors of both have the same
@@ -121,14 +121,14 @@ int marks_fit(const Matrix *matrix, size_t num_wanted, size_t num_excluded)
         }                                                                                                              \
     }                                                                                                                  \
                                                                                                                        \
-    TARGET static void piece_##NAME(const SCORE *row, size_t start, size_t stop, const int64_t *items, size_t count,   \
+    TARGET static void piece_##NAME(const SCORE *row, size_t start, size_t stop, const int64_t *documents, size_t count,   \
                                     int64_t *above, int64_t *tied)                                                     \
     {                                                                                                                  \
         for (size_t i = 0; i < count; i += TOGETHER) {                                                                 \
             SCORE with[TOGETHER];                                                                                      \
             int64_t higher[TOGETHER], equal[TOGETHER];                                                                 \
             for (size_t j = 0; j < TOGETHER; j++) /* the last one fills what is left of four */                        \
-                with[j] = row[items[smaller(i + j, count - 1)]];                                                       \
+                with[j] = row[documents[smaller(i + j, count - 1)]];                                                       \
             four_##NAME(row + start, stop - start, with, higher, equal);                                               \
             for (size_t j = i; j < smaller(i + TOGETHER, count); j++) {                                                \
                 above[j] += higher[j - i];                                                                             \
@@ -137,25 +137,25 @@ int marks_fit(const Matrix *matrix, size_t num_wanted, size_t num_excluded)
         }                                                                                                              \
     }                                                                                                                  \
                                                                                                                        \
-    TARGET static void row_##NAME(const SCORE *row, size_t length, const int64_t *items, size_t count,                 \
+    TARGET static void row_##NAME(const SCORE *row, size_t length, const int64_t *documents, size_t count,                 \
                                   const int64_t *out, size_t num_out, int64_t *above, int64_t *tied)                   \
     {                                                                                                                  \
         for (size_t i = 0; i < count; i++)                                                                             \
             above[i] = tied[i] = 0;                                                                                    \
         for (size_t start = 0; start < length; start += PIECE)                                                         \
-            piece_##NAME(row, start, smaller(start + PIECE, length), items, count, above, tied);                       \
+            piece_##NAME(row, start, smaller(start + PIECE, length), documents, count, above, tied);                       \
         for (size_t i = 0; i < count; i++)                                                                             \
             for (size_t j = 0; j < num_out; j++) {                                                                     \
-                above[i] -= row[out[j]] > row[items[i]];                                                               \
-                tied[i] -= row[out[j]] == row[items[i]];                                                               \
+                above[i] -= row[out[j]] > row[documents[i]];                                                               \
+                tied[i] -= row[out[j]] == row[documents[i]];                                                               \
             }                                                                                                          \
     }                                                                                                                  \
                                                                                                                        \
-    TARGET static int64_t before_##NAME(const SCORE *row, size_t length, size_t item, const int64_t *out,              \
+    TARGET static int64_t before_##NAME(const SCORE *row, size_t length, size_t document, const int64_t *out,              \
                                         size_t num_out, const int32_t *order)                                          \
     {                                                                                                                  \
-        const SCORE score = row[item];                                                                                 \
-        const int32_t own = order[item];                                                                               \
+        const SCORE score = row[document];                                                                                 \
+        const int32_t own = order[document];                                                                               \
         int64_t total = 0;                                                                                             \
         for (size_t start = 0; start < length; start += PIECE) {                                                       \
             size_t stop = smaller(start + PIECE, length);                                                              \
@@ -172,12 +172,12 @@ int marks_fit(const Matrix *matrix, size_t num_wanted, size_t num_excluded)
     TARGET static void all_rows_##NAME(const Matrix *matrix, int64_t *above, int64_t *tied, int64_t *num_nan)          \
     {                                                                                                                  \
         for (size_t r = 0; r < matrix->num_rows; r++) {                                                                \
-            const SCORE *row = (const SCORE *)matrix->scores + r * matrix->num_items;                                  \
+            const SCORE *row = (const SCORE *)matrix->scores + r * matrix->num_documents;                                  \
             const int64_t first = matrix->wanted.offsets[r], out = matrix->excluded.offsets[r];                        \
-            row_##NAME(row, matrix->num_items, matrix->wanted.items + first,                                           \
-                       (size_t)(matrix->wanted.offsets[r + 1] - first), matrix->excluded.items + out,                  \
+            row_##NAME(row, matrix->num_documents, matrix->wanted.documents + first,                                           \
+                       (size_t)(matrix->wanted.offsets[r + 1] - first), matrix->excluded.documents + out,                  \
                        (size_t)(matrix->excluded.offsets[r + 1] - out), above + first, tied + first);                  \
-            num_nan[r] = nan_##NAME(row, matrix->num_items);                                                           \
+            num_nan[r] = nan_##NAME(row, matrix->num_documents);                                                           \
         }                                                                                                              \
     }                                                                                                                  \
                                                                                                                        \
@@ -185,13 +185,13 @@ int marks_fit(const Matrix *matrix, size_t num_wanted, size_t num_excluded)
                                          int64_t *before)                                                              \
     {                                                                                                                  \
         for (size_t r = 0; r < matrix->num_rows; r++) {                                                                \
-            const SCORE *row = (const SCORE *)matrix->scores + r * matrix->num_items;                                  \
+            const SCORE *row = (const SCORE *)matrix->scores + r * matrix->num_documents;                                  \
             const int64_t out = matrix->excluded.offsets[r];                                                           \
             const size_t num_out = (size_t)(matrix->excluded.offsets[r + 1] - out);                                    \
             for (int64_t i = matrix->wanted.offsets[r]; i < matrix->wanted.offsets[r + 1]; i++)                        \
                 before[i] = tied[i] < 2 ? 0                                                                            \
-                                        : before_##NAME(row, matrix->num_items, (size_t)matrix->wanted.items[i],       \
-                                                        matrix->excluded.items + out, num_out, order);                 \
+                                        : before_##NAME(row, matrix->num_documents, (size_t)matrix->wanted.documents[i],       \
+                                                        matrix->excluded.documents + out, num_out, order);                 \
         }                                                                                                              \
     }
 

@@ -1,8 +1,8 @@
-/* A ranking whose scores descend: the number of a row is its position, so only judged items leave a trace.
+/* A ranking whose scores descend: the number of a row is its position, so only judged documents leave a trace.
  *
- * Ids are looked at where they are. Of the items that are not judged only the hash is kept, to notice one that comes
+ * Ids are looked at where they are. Of the documents that are not judged only the hash is kept, to notice one that comes
  * twice; what looks like that is read again, by the reader that keeps ids. Rows with equal scores are put in order by
- * ranking.c if there is a judged item among them. */
+ * ranking.c if there is a judged document among them. */
 
 #include "descending.h"
 #include "hash.h"
@@ -27,7 +27,7 @@ static int clear_slots(Descending *descending, size_t count)
     return 1;
 }
 
-/* Makes a filter with sixteen bits for each item looked for: few of the others pass it. */
+/* Makes a filter with sixteen bits for each document looked for: few of the others pass it. */
 static int clear_filter(Descending *descending, size_t count)
 {
     size_t words = 8;
@@ -51,14 +51,14 @@ static uint64_t filter_bit(const Descending *descending, uint64_t hash)
     return hash >> 32 & descending->filter_mask;
 }
 
-int descending_open(Descending *descending, const Judged *judged, int64_t request)
+int descending_open(Descending *descending, const Judged *judged, int64_t query)
 {
-    size_t count = (size_t)judged->num_tracked[request];
-    descending->request = request;
-    descending->first_item = judged->offsets[request];
-    descending->item_ids = judged->item_ids;
-    descending->borders = judged->item_borders + judged->offsets[request];
-    descending->grades = judged->grades + judged->offsets[request];
+    size_t count = (size_t)judged->num_tracked[query];
+    descending->query = query;
+    descending->first_document = judged->offsets[query];
+    descending->document_ids = judged->document_ids;
+    descending->borders = judged->document_borders + judged->offsets[query];
+    descending->grades = judged->grades + judged->offsets[query];
     descending->rows = descending->num_kept = descending->num_judged = 0;
     descending->size = descending->hashes.used = descending->kept.used = descending->listed.used = 0;
     if (count > INT32_MAX || !clear_slots(descending, count) || !clear_filter(descending, count) ||
@@ -68,7 +68,7 @@ int descending_open(Descending *descending, const Judged *judged, int64_t reques
         memset(descending->listed.data, 0, count);
     for (size_t i = 0; i < count; i++) {
         const int64_t *border = descending->borders + i;
-        uint64_t hash = id_hash(judged->item_ids + border[0], (size_t)(border[1] - border[0]), descending->key);
+        uint64_t hash = id_hash(judged->document_ids + border[0], (size_t)(border[1] - border[0]), descending->key);
         size_t at = short_hash(hash) & descending->mask;
         while (descending->slots[at].number)
             at = (at + 1) & descending->mask;
@@ -87,11 +87,11 @@ static Field id_of_row(const Descending *descending, size_t place)
 
 static int put_found(const Descending *descending, Buffer *found, int64_t position, int64_t entry, size_t start, size_t size)
 {
-    int64_t row[] = {descending->request, position, descending->first_item + entry, (int64_t)start, (int64_t)size};
+    int64_t row[] = {descending->query, position, descending->first_document + entry, (int64_t)start, (int64_t)size};
     return buffer_append(found, row, sizeof row);
 }
 
-/* Says where the judged items of a block with more than one row are: it is a ranking of its own. */
+/* Says where the judged documents of a block with more than one row are: it is a ranking of its own. */
 static int order_block(Descending *descending, Buffer *found)
 {
     Ranking *ranking = &descending->ranking;
@@ -156,13 +156,13 @@ int descending_keep(Descending *descending)
     return 1;
 }
 
-static inline Field item_at(const char *text, Lined rows, size_t row)
+static inline Field document_at(const char *text, Lined rows, size_t row)
 {
     const uint16_t *places = rows.places + 6 * row;
     return (Field){text + places[1] + 1, (size_t)(places[2] - places[1] - 1)};
 }
 
-/* Says where the judged items of a block are that begins and ends within these rows, and has the given row; returns
+/* Says where the judged documents of a block are that begins and ends within these rows, and has the given row; returns
  * where it ends, or 0 without memory. */
 static size_t put_block(Descending *descending, const char *text, Lined rows, size_t row, Buffer *found)
 {
@@ -176,9 +176,9 @@ static size_t put_block(Descending *descending, const char *text, Lined rows, si
         if (!descending_grow(descending))
             return 0;
     for (size_t i = first; i < end; i++) {
-        Field item = item_at(text, rows, i);
-        int64_t entry = entry_of(descending, item, id_hash(item.start, item.length, descending->key));
-        descending->block[i - first] = (Tied){.id = item.start, .length = item.length, .entry = entry};
+        Field document = document_at(text, rows, i);
+        int64_t entry = entry_of(descending, document, id_hash(document.start, document.length, descending->key));
+        descending->block[i - first] = (Tied){.id = document.start, .length = document.length, .entry = entry};
         descending->num_judged += entry >= 0;
     }
     descending->size = end - first;
@@ -201,8 +201,8 @@ static Status add_blocks(Descending *descending, const char *text, Lined rows, B
         return READ_NO_MEMORY;
     uint64_t *others = (uint64_t *)(void *)(descending->hashes.data + descending->hashes.used), *next = others;
     for (size_t row = 0; row < rows.count; row++) {
-        Field item = item_at(text, rows, row);
-        uint64_t hash = id_hash(item.start, item.length, descending->key), bit = filter_bit(descending, hash);
+        Field document = document_at(text, rows, row);
+        uint64_t hash = id_hash(document.start, document.length, descending->key), bit = filter_bit(descending, hash);
         size_t passes = *filter_word(descending, bit) >> bit % 64 & 1;
         *next = passed[num_passed].hash = hash;
         passed[num_passed].row = row;
@@ -210,7 +210,7 @@ static Status add_blocks(Descending *descending, const char *text, Lined rows, B
         num_passed += passes;
     }
     for (size_t i = 0; i < num_passed; i++) {
-        int64_t entry = entry_of(descending, item_at(text, rows, passed[i].row), passed[i].hash);
+        int64_t entry = entry_of(descending, document_at(text, rows, passed[i].row), passed[i].hash);
         if (entry < 0)
             *next++ = passed[i].hash;
         else if (descending->listed.data[entry]++)
@@ -228,7 +228,7 @@ Status descending_add_rows(Descending *descending, const char *text, Lined rows,
     size_t row = 0, last = rows.count;
     Status status = READ_ON;
     for (; status == READ_ON && row < rows.count && rows.is_level[row]; row++)
-        status = descending_add(descending, item_at(text, rows, row), 1, found);
+        status = descending_add(descending, document_at(text, rows, row), 1, found);
     while (last > row && rows.is_level[last - 1])
         last--;
     if (status == READ_ON && row + 1 < last) { /* the last block may go on behind these rows */
@@ -240,7 +240,7 @@ Status descending_add_rows(Descending *descending, const char *text, Lined rows,
         row = last - 1;
     }
     for (; status == READ_ON && row < rows.count; row++)
-        status = descending_add(descending, item_at(text, rows, row), rows.is_level[row], found);
+        status = descending_add(descending, document_at(text, rows, row), rows.is_level[row], found);
     return status;
 }
 

@@ -41,11 +41,11 @@ PyObject *native_run_of_dict(PyObject *module, PyObject *arguments);
 PyObject *native_judgments_of_dict(PyObject *module, PyObject *arguments);
 
 #define RUN_OF_DICT_DOC                                                                                                 \
-    "run_of_dict(run, plain_types, request_ids, request_borders, offsets, num_tracked, item_ids, item_borders, grades,\n" \
-    "    units, key, ties, float32)\n\nReturn (found, num_retrieved, num_unjudged) of {request: {item: score}} or {request:\n"  \
-    "[item, ...]}; None if something in it is not plain."
+    "run_of_dict(run, plain_types, query_ids, query_borders, offsets, num_tracked, document_ids, document_borders, grades,\n" \
+    "    units, key, ties, float32)\n\nReturn (found, num_retrieved, num_unjudged) of {query: {document: score}} or {query:\n"  \
+    "[document, ...]}; None if something in it is not plain."
 #define JUDGMENTS_OF_DICT_DOC                                                                                           \
-    "judgments_of_dict(grades, plain_types, key)\n\nReturn (request_ids, request_borders, offsets, num_positive,\n"      \
-    "item_ids, item_borders, grades) of {request: {item: grade}}; None if something in it is not plain."
+    "judgments_of_dict(grades, plain_types, key)\n\nReturn (query_ids, query_borders, offsets, num_positive,\n"      \
+    "document_ids, document_borders, grades) of {query: {document: grade}}; None if something in it is not plain."
 
 #endif

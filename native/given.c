@@ -21,21 +21,21 @@ static int fits(const GivenJudgments *given)
 {
     const Judged *judged = &given->judged;
     const Py_buffer *views = given->views;
-    const size_t word = sizeof(int64_t), borders = (judged->num_requests + 1) * word;
-    const size_t num_items = (size_t)views[6].len / sizeof(double);
+    const size_t word = sizeof(int64_t), borders = (judged->num_queries + 1) * word;
+    const size_t num_documents = (size_t)views[6].len / sizeof(double);
     for (int i = 0; i < NUM_ARRAYS; i++)
         if (i != 0 && i != 4 && ((uintptr_t)views[i].buf % word || (size_t)views[i].len % word))
             return refuse("an array does not hold whole words");
     if ((size_t)views[1].len != borders || (size_t)views[2].len != borders ||
-        (size_t)views[5].len != (num_items + 1) * word)
+        (size_t)views[5].len != (num_documents + 1) * word)
         return refuse("the arrays of the judgments do not have the same length");
-    if (!are_borders(judged->request_borders, judged->num_requests + 1, views[0].len) ||
-        !are_borders(judged->item_borders, num_items + 1, views[4].len) ||
-        !are_borders(judged->offsets, judged->num_requests + 1, (int64_t)num_items))
+    if (!are_borders(judged->query_borders, judged->num_queries + 1, views[0].len) ||
+        !are_borders(judged->document_borders, num_documents + 1, views[4].len) ||
+        !are_borders(judged->offsets, judged->num_queries + 1, (int64_t)num_documents))
         return refuse("the borders of the judgments do not ascend");
-    for (size_t q = 0; q < judged->num_requests; q++)
+    for (size_t q = 0; q < judged->num_queries; q++)
         if (judged->num_tracked[q] < 0 || judged->num_tracked[q] > judged->offsets[q + 1] - judged->offsets[q])
-            return refuse("more items are tracked than judged");
+            return refuse("more documents are tracked than judged");
     return 1;
 }
 
@@ -47,13 +47,13 @@ int judgments_given(GivenJudgments *given, PyObject *const *sources)
         given->num_views++;
     }
     given->judged = (Judged){
-        .num_requests = (size_t)given->views[3].len / sizeof(int64_t),
-        .request_ids = given->views[0].buf,
-        .request_borders = given->views[1].buf,
+        .num_queries = (size_t)given->views[3].len / sizeof(int64_t),
+        .query_ids = given->views[0].buf,
+        .query_borders = given->views[1].buf,
         .offsets = given->views[2].buf,
         .num_tracked = given->views[3].buf,
-        .item_ids = given->views[4].buf,
-        .item_borders = given->views[5].buf,
+        .document_ids = given->views[4].buf,
+        .document_borders = given->views[5].buf,
         .grades = given->views[6].buf,
     };
     if (!units_given(sources[NUM_ARRAYS], &given->judged.units))

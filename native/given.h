@@ -17,7 +17,7 @@ typedef struct {
     Judged judged;
 } GivenJudgments;
 
-/* Takes request_ids, request_borders, offsets, num_tracked, item_ids, item_borders and grades, and the units in which
+/* Takes query_ids, query_borders, offsets, num_tracked, document_ids, document_borders and grades, and the units in which
  * places are counted; returns 0, with an exception, if they do not fit each other. */
 int judgments_given(GivenJudgments *given, PyObject *const *sources);
 void judgments_release(GivenJudgments *given);

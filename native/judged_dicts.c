@@ -1,4 +1,4 @@
-/* Judgments as dicts of dicts: to arrays with the items of each request together, as judgments.c makes of text. */
+/* Judgments as dicts of dicts: to arrays with the documents of each query together, as judgments.c makes of text. */
 
 #include "dicts.h"
 #include "given.h"
@@ -6,8 +6,8 @@
 typedef struct {
     Plain plain;
     Judgments result;
-    IdSet requests;
-    IdSet items;   /* of the current request */
+    IdSet queries;
+    IdSet documents;   /* of the current query */
     Buffer grades; /* double for each of them */
 } Judging;
 
@@ -17,56 +17,56 @@ static int append_end(Buffer *borders, size_t end)
     return buffer_append(borders, &border, sizeof border);
 }
 
-/* Reads an item; two of the same text are for Python to refuse, and so is a grade without end. */
-static Outcome take_item(Judging *judging, PyObject *item, PyObject *value)
+/* Reads a document; two of the same text are for Python to refuse, and so is a grade without end. */
+static Outcome take_document(Judging *judging, PyObject *document, PyObject *value)
 {
     Id id;
     double grade;
-    size_t known = judging->items.count;
-    if (!id_from(&judging->plain, item, &id) || !number_from(&judging->plain, value, &grade) || grade - grade != 0)
+    size_t known = judging->documents.count;
+    if (!id_from(&judging->plain, document, &id) || !number_from(&judging->plain, value, &grade) || grade - grade != 0)
         return UNKNOWN;
-    int64_t put = ids_put(&judging->items, id.text, id.length);
+    int64_t put = ids_put(&judging->documents, id.text, id.length);
     if (put < 0 || !buffer_append(&judging->grades, &grade, sizeof grade))
         return no_memory();
     return (size_t)put == known ? TAKEN : UNKNOWN;
 }
 
-/* Reads the items of one request. */
-static Outcome take_items(Judging *judging, PyObject *judged)
+/* Reads the documents of one query. */
+static Outcome take_documents(Judging *judging, PyObject *judged)
 {
-    PyObject *item, *value;
+    PyObject *document, *value;
     Py_ssize_t at = 0, size = PyDict_Size(judged);
     Outcome outcome = TAKEN;
     judging->grades.used = 0;
-    if (size < 0 || !ids_clear(&judging->items, (size_t)size))
+    if (size < 0 || !ids_clear(&judging->documents, (size_t)size))
         return no_memory();
     BEGIN_LOCKED(judged);
-    while (outcome == TAKEN && PyDict_Next(judged, &at, &item, &value)) {
-        HOLD(item);
+    while (outcome == TAKEN && PyDict_Next(judged, &at, &document, &value)) {
+        HOLD(document);
         HOLD(value);
-        outcome = take_item(judging, item, value);
+        outcome = take_document(judging, document, value);
         LET_GO(value);
-        LET_GO(item);
+        LET_GO(document);
     }
     END_LOCKED();
     return outcome;
 }
 
-/* Lays out the items of one request, those with positive grades first. */
+/* Lays out the documents of one query, those with positive grades first. */
 static Outcome lay_out(Judging *judging)
 {
     Judgments *result = &judging->result;
     const double *grades = (const double *)(const void *)judging->grades.data;
     int64_t num_positive = 0;
     for (int positive = 1; positive >= 0; positive--)
-        for (size_t i = 0; i < judging->items.count; i++) {
+        for (size_t i = 0; i < judging->documents.count; i++) {
             if ((grades[i] > 0) != positive)
                 continue;
             size_t length;
-            const char *item = id_of(&judging->items, i, &length);
+            const char *document = id_of(&judging->documents, i, &length);
             num_positive += positive;
-            if (!buffer_append(&result->item_ids, item, length) ||
-                !append_end(&result->item_borders, result->item_ids.used) ||
+            if (!buffer_append(&result->document_ids, document, length) ||
+                !append_end(&result->document_borders, result->document_ids.used) ||
                 !buffer_append(&result->grades, &grades[i], sizeof grades[i]))
                 return no_memory();
         }
@@ -76,37 +76,37 @@ static Outcome lay_out(Judging *judging)
     return TAKEN;
 }
 
-static Outcome take_request(Judging *judging, PyObject *name, PyObject *judged)
+static Outcome take_query(Judging *judging, PyObject *name, PyObject *judged)
 {
     Judgments *result = &judging->result;
-    size_t known = judging->requests.count;
+    size_t known = judging->queries.count;
     Id id;
     if (!is_dict(&judging->plain, judged) || !id_from(&judging->plain, name, &id))
         return UNKNOWN;
-    int64_t put = ids_put(&judging->requests, id.text, id.length);
-    if (put < 0 || !buffer_append(&result->request_ids, id.text, id.length) ||
-        !append_end(&result->request_borders, result->request_ids.used))
+    int64_t put = ids_put(&judging->queries, id.text, id.length);
+    if (put < 0 || !buffer_append(&result->query_ids, id.text, id.length) ||
+        !append_end(&result->query_borders, result->query_ids.used))
         return no_memory();
     if ((size_t)put != known)
         return UNKNOWN;
-    Outcome outcome = take_items(judging, judged);
+    Outcome outcome = take_documents(judging, judged);
     return outcome == TAKEN ? lay_out(judging) : outcome;
 }
 
-static Outcome take_requests(Judging *judging, PyObject *grades)
+static Outcome take_queries(Judging *judging, PyObject *grades)
 {
     Judgments *result = &judging->result;
     PyObject *name, *judged;
     Py_ssize_t at = 0;
     Outcome outcome = TAKEN;
-    if (!ids_clear(&judging->requests, 64) || !append_end(&result->request_borders, 0) ||
-        !append_end(&result->item_borders, 0) || !append_end(&result->offsets, 0))
+    if (!ids_clear(&judging->queries, 64) || !append_end(&result->query_borders, 0) ||
+        !append_end(&result->document_borders, 0) || !append_end(&result->offsets, 0))
         return no_memory();
     BEGIN_LOCKED(grades);
     while (outcome == TAKEN && PyDict_Next(grades, &at, &name, &judged)) {
         HOLD(name);
         HOLD(judged);
-        outcome = take_request(judging, name, judged);
+        outcome = take_query(judging, name, judged);
         LET_GO(judged);
         LET_GO(name);
     }
@@ -116,20 +116,20 @@ static Outcome take_requests(Judging *judging, PyObject *grades)
 
 static PyObject *result_of(const Judgments *result)
 {
-    return Py_BuildValue("NNNNNNN", as_bytes(&result->request_ids), as_bytes(&result->request_borders),
-                         as_bytes(&result->offsets), as_bytes(&result->num_positive), as_bytes(&result->item_ids),
-                         as_bytes(&result->item_borders), as_bytes(&result->grades));
+    return Py_BuildValue("NNNNNNN", as_bytes(&result->query_ids), as_bytes(&result->query_borders),
+                         as_bytes(&result->offsets), as_bytes(&result->num_positive), as_bytes(&result->document_ids),
+                         as_bytes(&result->document_borders), as_bytes(&result->grades));
 }
 
 static void let_go(Judging *judging)
 {
     Judgments *result = &judging->result;
-    Buffer *buffers[] = {&result->request_ids, &result->request_borders, &result->offsets, &result->num_positive,
-                         &result->item_ids,    &result->item_borders,    &result->grades,  &judging->grades};
+    Buffer *buffers[] = {&result->query_ids, &result->query_borders, &result->offsets, &result->num_positive,
+                         &result->document_ids,    &result->document_borders,    &result->grades,  &judging->grades};
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
         buffer_free(buffers[i]);
-    ids_free(&judging->requests);
-    ids_free(&judging->items);
+    ids_free(&judging->queries);
+    ids_free(&judging->documents);
 }
 
 PyObject *native_judgments_of_dict(PyObject *module, PyObject *arguments)
@@ -142,8 +142,8 @@ PyObject *native_judgments_of_dict(PyObject *module, PyObject *arguments)
         return NULL;
     if (!is_dict(&judging.plain, grades))
         return Py_NewRef(Py_None);
-    judging.requests.key = judging.items.key = key;
-    Outcome outcome = take_requests(&judging, grades);
+    judging.queries.key = judging.documents.key = key;
+    Outcome outcome = take_queries(&judging, grades);
     PyObject *result = outcome == TAKEN     ? result_of(&judging.result)
                        : outcome == UNKNOWN ? Py_NewRef(Py_None)
                                             : NULL;

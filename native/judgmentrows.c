@@ -1,4 +1,4 @@
-/* Rows of judgments: those of a request must come together. */
+/* Rows of judgments: those of a query must come together. */
 
 #include "arrow.h"
 
@@ -12,14 +12,14 @@ static int is_fraction(double number)
 static Status read_row(void *context, Column *columns, size_t row)
 {
     JudgmentTable *table = context;
-    Field request, item;
+    Field query, document;
     double grade = table->names[NUMBER] ? cell_number(&columns[NUMBER], row) : 1;
     if (grade - grade != 0 || (table->whole_only && is_fraction(grade))) /* the first holds for infinity and NaN */
         return READ_BAD_LINE;
-    if (!cell_text(&columns[REQUEST], row, &request) || !cell_text(&columns[ITEM], row, &item))
+    if (!cell_text(&columns[QUERY], row, &query) || !cell_text(&columns[DOCUMENT], row, &document))
         return READ_BAD_LINE;
     table->num_rows++;
-    return judgments_add(table->reader, request, item, grade);
+    return judgments_add(table->reader, query, document, grade);
 }
 
 Status judgment_table_feed(JudgmentTable *table, struct ArrowArrayStream *stream)

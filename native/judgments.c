@@ -1,10 +1,10 @@
-/* Judgments: lines of request, ignored, item, grade; to arrays with the items of each request together. */
+/* Judgments: lines of query, ignored, document, grade; to arrays with the documents of each query together. */
 
 #include "parts.h"
 
 #include <stdlib.h>
 
-/* One line of the current request; its item ends at `end` in the bytes of all items. */
+/* One line of the current query; its document ends at `end` in the bytes of all documents. */
 typedef struct {
     double grade;
     size_t end;
@@ -15,11 +15,11 @@ struct JudgmentReader {
     Judgments result;
     Status status;
     Lines lines;
-    IdSet requests;  /* all so far; the last of them is the current one */
-    IdSet items;     /* of the current request, once its lines end */
-    Buffer item_ids; /* bytes, in the order of lines */
+    IdSet queries;  /* all so far; the last of them is the current one */
+    IdSet documents;     /* of the current query, once its lines end */
+    Buffer document_ids; /* bytes, in the order of lines */
     Buffer judged;   /* Line */
-    Buffer first;    /* size_t for each item: its line */
+    Buffer first;    /* size_t for each document: its line */
 };
 
 static Status stop(JudgmentReader *reader, Status status)
@@ -32,34 +32,34 @@ static const Line *lines_of(const JudgmentReader *reader)
     return (const Line *)(const void *)reader->judged.data;
 }
 
-static const char *item_of(const JudgmentReader *reader, size_t line, size_t *length)
+static const char *document_of(const JudgmentReader *reader, size_t line, size_t *length)
 {
     size_t start = line ? lines_of(reader)[line - 1].end : 0;
     *length = lines_of(reader)[line].end - start;
-    return reader->item_ids.data + start;
+    return reader->document_ids.data + start;
 }
 
-static int emit(Judgments *result, const char *item, size_t length, double grade)
+static int emit(Judgments *result, const char *document, size_t length, double grade)
 {
     int64_t end;
-    if (!buffer_append(&result->item_ids, item, length))
+    if (!buffer_append(&result->document_ids, document, length))
         return 0;
-    end = (int64_t)result->item_ids.used;
-    return buffer_append(&result->item_borders, &end, sizeof end) && buffer_append(&result->grades, &grade, sizeof grade);
+    end = (int64_t)result->document_ids.used;
+    return buffer_append(&result->document_borders, &end, sizeof end) && buffer_append(&result->grades, &grade, sizeof grade);
 }
 
-/* Recognizes the items of the current request: a line that repeats an earlier one is left out and counted. */
+/* Recognizes the documents of the current query: a line that repeats an earlier one is left out and counted. */
 static Status tell_apart(JudgmentReader *reader)
 {
     const Line *lines = lines_of(reader);
     size_t num_lines = reader->judged.used / sizeof *lines, length;
     reader->first.used = 0;
-    if (!ids_clear(&reader->items, num_lines))
+    if (!ids_clear(&reader->documents, num_lines))
         return READ_NO_MEMORY;
     for (size_t line = 0; line < num_lines; line++) {
-        const char *item = item_of(reader, line, &length);
-        size_t known = reader->items.count;
-        int64_t number = ids_put(&reader->items, item, length);
+        const char *document = document_of(reader, line, &length);
+        size_t known = reader->documents.count;
+        int64_t number = ids_put(&reader->documents, document, length);
         if (number < 0)
             return READ_NO_MEMORY;
         if ((size_t)number == known) {
@@ -74,8 +74,8 @@ static Status tell_apart(JudgmentReader *reader)
     return READ_ON;
 }
 
-/* Ends the current request: lays out its items, those with positive grades first. */
-static Status close_request(JudgmentReader *reader)
+/* Ends the current query: lays out its documents, those with positive grades first. */
+static Status close_query(JudgmentReader *reader)
 {
     Judgments *result = &reader->result;
     int64_t num_positive = 0;
@@ -83,57 +83,57 @@ static Status close_request(JudgmentReader *reader)
     Status status = tell_apart(reader);
     const size_t *first = (const size_t *)(const void *)reader->first.data;
     for (int positive = 1; positive >= 0; positive--)
-        for (size_t i = 0; status == READ_ON && i < reader->items.count; i++) {
+        for (size_t i = 0; status == READ_ON && i < reader->documents.count; i++) {
             double grade = lines_of(reader)[first[i]].grade;
             if ((grade > 0) != positive)
                 continue;
-            const char *item = item_of(reader, first[i], &length);
+            const char *document = document_of(reader, first[i], &length);
             num_positive += positive;
-            status = emit(result, item, length, grade) ? READ_ON : READ_NO_MEMORY;
+            status = emit(result, document, length, grade) ? READ_ON : READ_NO_MEMORY;
         }
     int64_t end = (int64_t)(result->grades.used / sizeof(double));
     if (!buffer_append(&result->offsets, &end, sizeof end) ||
         !buffer_append(&result->num_positive, &num_positive, sizeof num_positive))
         status = READ_NO_MEMORY;
-    reader->judged.used = reader->item_ids.used = 0;
+    reader->judged.used = reader->document_ids.used = 0;
     return status;
 }
 
-/* Begins a request, which must be new. */
-static Status open_request(JudgmentReader *reader, const char *id, size_t length)
+/* Begins a query, which must be new. */
+static Status open_query(JudgmentReader *reader, const char *id, size_t length)
 {
     Judgments *result = &reader->result;
-    size_t known = reader->requests.count;
-    int64_t request = ids_put(&reader->requests, id, length);
-    if (request < 0 || !buffer_append(&result->request_ids, id, length))
+    size_t known = reader->queries.count;
+    int64_t query = ids_put(&reader->queries, id, length);
+    if (query < 0 || !buffer_append(&result->query_ids, id, length))
         return READ_NO_MEMORY;
-    if ((size_t)request < known)
+    if ((size_t)query < known)
         return READ_INTERLEAVED;
-    int64_t end = (int64_t)result->request_ids.used;
-    return buffer_append(&result->request_borders, &end, sizeof end) ? READ_ON : READ_NO_MEMORY;
+    int64_t end = (int64_t)result->query_ids.used;
+    return buffer_append(&result->query_borders, &end, sizeof end) ? READ_ON : READ_NO_MEMORY;
 }
 
 static int is_current(const JudgmentReader *reader, Field id)
 {
     size_t length;
-    if (!reader->requests.count)
+    if (!reader->queries.count)
         return 0;
-    const char *current = id_of(&reader->requests, reader->requests.count - 1, &length);
+    const char *current = id_of(&reader->queries, reader->queries.count - 1, &length);
     return length == id.length && memcmp(current, id.start, length) == 0;
 }
 
 /* Takes one judgment; the status stays once it is not READ_ON. */
-Status judgments_add(JudgmentReader *reader, Field request, Field item, double grade)
+Status judgments_add(JudgmentReader *reader, Field query, Field document, double grade)
 {
-    if (!is_current(reader, request)) {
-        if (reader->requests.count && stop(reader, close_request(reader)) != READ_ON)
+    if (!is_current(reader, query)) {
+        if (reader->queries.count && stop(reader, close_query(reader)) != READ_ON)
             return reader->status;
-        if (stop(reader, open_request(reader, request.start, request.length)) != READ_ON)
+        if (stop(reader, open_query(reader, query.start, query.length)) != READ_ON)
             return reader->status;
     }
-    if (!buffer_append(&reader->item_ids, item.start, item.length))
+    if (!buffer_append(&reader->document_ids, document.start, document.length))
         return stop(reader, READ_NO_MEMORY);
-    Line judged = {.grade = grade, .end = reader->item_ids.used};
+    Line judged = {.grade = grade, .end = reader->document_ids.used};
     return buffer_append(&reader->judged, &judged, sizeof judged) ? READ_ON : stop(reader, READ_NO_MEMORY);
 }
 
@@ -170,8 +170,8 @@ Status judgments_finish(JudgmentReader *reader)
     if (reader->status == READ_ON)
         stop(reader, last_line(&reader->lines, read_line, reader));
     reader->result.number = reader->lines.number;
-    if (reader->status == READ_ON && reader->requests.count)
-        stop(reader, close_request(reader));
+    if (reader->status == READ_ON && reader->queries.count)
+        stop(reader, close_query(reader));
     return reader->status;
 }
 
@@ -189,11 +189,11 @@ JudgmentReader *judgments_new(const Settings *settings)
     Judgments *result = &reader->result;
     reader->settings = *settings;
     reader->lines.longest = settings->longest_line;
-    reader->requests.key = reader->items.key = settings->key;
-    if (ids_clear(&reader->requests, 64) && buffer_reserve(&reader->item_ids, 1) &&
+    reader->queries.key = reader->documents.key = settings->key;
+    if (ids_clear(&reader->queries, 64) && buffer_reserve(&reader->document_ids, 1) &&
         buffer_append(&result->offsets, &zero, sizeof zero) &&
-        buffer_append(&result->item_borders, &zero, sizeof zero) &&
-        buffer_append(&result->request_borders, &zero, sizeof zero))
+        buffer_append(&result->document_borders, &zero, sizeof zero) &&
+        buffer_append(&result->query_borders, &zero, sizeof zero))
         return reader;
     judgments_free(reader);
     return NULL;
@@ -202,12 +202,12 @@ JudgmentReader *judgments_new(const Settings *settings)
 void judgments_free(JudgmentReader *reader)
 {
     Judgments *result = &reader->result;
-    Buffer *buffers[] = {&result->request_ids,  &result->request_borders, &result->offsets,  &result->num_positive,
-                         &result->item_ids,     &result->item_borders,    &result->grades,   &reader->item_ids,
+    Buffer *buffers[] = {&result->query_ids,  &result->query_borders, &result->offsets,  &result->num_positive,
+                         &result->document_ids,     &result->document_borders,    &result->grades,   &reader->document_ids,
                          &reader->judged,       &reader->first,           &reader->lines.unfinished};
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
         buffer_free(buffers[i]);
-    ids_free(&reader->requests);
-    ids_free(&reader->items);
+    ids_free(&reader->queries);
+    ids_free(&reader->documents);
     free(reader);
 }

@@ -34,7 +34,7 @@ static size_t num_whole(const Given *given, int view)
     return (size_t)given->views[view].len / sizeof(int64_t);
 }
 
-/* Whether there is a score for each row and item; divides, because a product can be more than a size can hold. */
+/* Whether there is a score for each row and document; divides, because a product can be more than a size can hold. */
 static int scores_fit(const Given *given)
 {
     const Matrix *matrix = &given->matrix;
@@ -43,21 +43,21 @@ static int scores_fit(const Given *given)
         return 0;
     if (!matrix->num_rows)
         return bytes == 0;
-    return bytes / each % matrix->num_rows == 0 && bytes / each / matrix->num_rows == matrix->num_items;
+    return bytes / each % matrix->num_rows == 0 && bytes / each / matrix->num_rows == matrix->num_documents;
 }
 
-/* The first five views are scores, offsets and items of what is wanted, and of what is excluded. */
-static int given_matrix(Given *given, Py_ssize_t num_items, int is_double, int most_bytes)
+/* The first five views are scores, offsets and documents of what is wanted, and of what is excluded. */
+static int given_matrix(Given *given, Py_ssize_t num_documents, int is_double, int most_bytes)
 {
     Matrix *matrix = &given->matrix;
     matrix->scores = given->views[0].buf;
     matrix->is_double = is_double;
     matrix->most_bytes = most_bytes;
-    matrix->num_items = (size_t)num_items;
+    matrix->num_documents = (size_t)num_documents;
     matrix->wanted = (Marked){given->views[1].buf, given->views[2].buf};
     matrix->excluded = (Marked){given->views[3].buf, given->views[4].buf};
     matrix->num_rows = num_whole(given, 1) ? num_whole(given, 1) - 1 : 0;
-    if (num_items >= 0 && num_whole(given, 1) == num_whole(given, 3) && num_whole(given, 1) > 0 && scores_fit(given) &&
+    if (num_documents >= 0 && num_whole(given, 1) == num_whole(given, 3) && num_whole(given, 1) > 0 && scores_fit(given) &&
         marks_fit(matrix, num_whole(given, 2), num_whole(given, 4)))
         return 1;
     PyErr_SetString(PyExc_ValueError, "the marks do not fit the scores");
@@ -68,7 +68,7 @@ static int given_sizes(const Given *given, const size_t *sizes)
 {
     for (int i = 5; i < given->num_views; i++)
         if ((size_t)given->views[i].len != sizes[i - 5]) {
-            PyErr_SetString(PyExc_ValueError, "an array does not have a place for each item");
+            PyErr_SetString(PyExc_ValueError, "an array does not have a place for each document");
             return 0;
         }
     return 1;
@@ -79,18 +79,18 @@ static int given_sizes(const Given *given, const size_t *sizes)
 static PyObject *counted(PyObject *arguments, int is_before)
 {
     PyObject *s[NUM_MATRIX_VIEWS];
-    Py_ssize_t num_items;
+    Py_ssize_t num_documents;
     int is_double, most_bytes;
-    if (!PyArg_ParseTuple(arguments, "OnpiOOOOOOO", &s[0], &num_items, &is_double, &most_bytes, &s[1], &s[2], &s[3],
+    if (!PyArg_ParseTuple(arguments, "OnpiOOOOOOO", &s[0], &num_documents, &is_double, &most_bytes, &s[1], &s[2], &s[3],
                           &s[4], &s[5], &s[6], &s[7]))
         return NULL;
     Given given = {0};
     int done = given_views(&given, s, NUM_MATRIX_VIEWS, is_before ? 1 : 3) &&
-               given_matrix(&given, num_items, is_double, most_bytes);
+               given_matrix(&given, num_documents, is_double, most_bytes);
     if (done) {
         const size_t places = (size_t)given.views[2].len;
         const size_t of_scores[] = {places, places, given.matrix.num_rows * sizeof(int64_t)};
-        const size_t of_before[] = {places, given.matrix.num_items * sizeof(int32_t), places};
+        const size_t of_before[] = {places, given.matrix.num_documents * sizeof(int32_t), places};
         done = given_sizes(&given, is_before ? of_before : of_scores);
     }
     if (done) {

@@ -74,7 +74,7 @@ static PyObject *handle_new(Handle **handle)
     return capsule;
 }
 
-PyDoc_STRVAR(new_run_doc, "new_run(request_ids, request_borders, offsets, num_tracked, item_ids, item_borders, grades,\n"
+PyDoc_STRVAR(new_run_doc, "new_run(query_ids, query_borders, offsets, num_tracked, document_ids, document_borders, grades,\n"
                           "    units, powers, key, ties, float32, strict, longest_line, careful, finder)\n\nReturn a reader of one run.");
 
 static PyObject *native_new_run(PyObject *module, PyObject *arguments)
@@ -185,7 +185,7 @@ static Handle *handle_of(PyObject *capsule, int reads_run)
     return NULL;
 }
 
-PyDoc_STRVAR(run_doc, "run(reader)\n\nReturn (found, num_retrieved, unjudged, num_extra, number, num_lines, line, request).");
+PyDoc_STRVAR(run_doc, "run(reader)\n\nReturn (found, num_retrieved, unjudged, num_extra, number, num_lines, line, query).");
 
 static PyObject *native_run(PyObject *module, PyObject *capsule)
 {
@@ -197,7 +197,7 @@ static PyObject *native_run(PyObject *module, PyObject *capsule)
     PyObject *given =
         Py_BuildValue("NNNLLLNL", as_bytes(&result->found), as_bytes(&result->num_retrieved),
                       as_bytes(&result->unjudged), (long long)result->num_extra, (long long)result->number,
-                      (long long)result->num_lines, as_bytes(&result->line), (long long)result->request);
+                      (long long)result->num_lines, as_bytes(&result->line), (long long)result->query);
     end_use(capsule, &handle->is_busy);
     return given;
 }
@@ -211,8 +211,8 @@ static PyObject *taken(Buffer *buffer)
     return bytes;
 }
 
-PyDoc_STRVAR(judgments_doc, "judgments(reader)\n\nReturn (request_ids, request_borders, offsets, num_positive, item_ids,\n"
-                            "item_borders, grades, num_repeated, number).");
+PyDoc_STRVAR(judgments_doc, "judgments(reader)\n\nReturn (query_ids, query_borders, offsets, num_positive, document_ids,\n"
+                            "document_borders, grades, num_repeated, number).");
 
 static PyObject *native_judgments(PyObject *module, PyObject *capsule)
 {
@@ -222,9 +222,9 @@ static PyObject *native_judgments(PyObject *module, PyObject *capsule)
         return NULL;
     Judgments *result = judgments_result(handle->judgments);
     PyObject *given =
-        Py_BuildValue("NNNNNNNLL", taken(&result->request_ids), taken(&result->request_borders),
-                      taken(&result->offsets), taken(&result->num_positive), taken(&result->item_ids),
-                      taken(&result->item_borders), taken(&result->grades), (long long)result->num_repeated,
+        Py_BuildValue("NNNNNNNLL", taken(&result->query_ids), taken(&result->query_borders),
+                      taken(&result->offsets), taken(&result->num_positive), taken(&result->document_ids),
+                      taken(&result->document_borders), taken(&result->grades), (long long)result->num_repeated,
                       (long long)result->number);
     end_use(capsule, &handle->is_busy);
     return given;

@@ -55,59 +55,59 @@ void ids_find_each(const IdSet *set, const Field *ids, size_t count, int64_t *nu
 const char *id_of(const IdSet *set, size_t number, size_t *length);
 void ids_free(IdSet *set);
 
-/* Which units the items of a map stand for; an item may be there once for each request, or once for all. */
+/* Which units the documents of a map stand for; a document may be there once for each query, or once for all. */
 struct UnitTable {
-    IdSet requests;        /* none if the map holds for all */
-    IdSet items;           /* in front of each id its request: eight bytes, the number of that, or 0 */
-    Buffer offsets, units; /* int64: the units of item i lie at offsets[i] to offsets[i + 1] */
+    IdSet queries;        /* none if the map holds for all */
+    IdSet documents;           /* in front of each id its query: eight bytes, the number of that, or 0 */
+    Buffer offsets, units; /* int64: the units of document i lie at offsets[i] to offsets[i + 1] */
     Buffer name;           /* room for one of them */
 };
 
 /* How the scores of a ranking have come so far. While they descend, the line number is the position. */
 typedef enum { STRICTLY_DESCENDING, DESCENDING, UNORDERED } Order;
 
-/* A judged item that was retrieved. */
+/* A judged document that was retrieved. */
 typedef struct {
     double score, gain;
-    uint32_t row, entry; /* its line within the request, its number among the ids */
+    uint32_t row, entry; /* its line within the query, its number among the ids */
     int64_t position, block_start, block_size;
 } Seen;
 
 typedef struct {
     TieRule ties;
-    IdSet items;                 /* those tracked first, then the others as they came */
+    IdSet documents;                 /* those tracked first, then the others as they came */
     size_t num_tracked;
-    Buffer listed;               /* a byte for each tracked item: it has been there */
+    Buffer listed;               /* a byte for each tracked document: it has been there */
     size_t rows;
     Buffer scores;               /* double for each row */
-    Buffer entries;              /* uint32 for each row: the number of its item */
+    Buffer entries;              /* uint32 for each row: the number of its document */
     Buffer seen;                 /* Seen, in the order of rows until ranking_order */
     Order order;
-    int64_t duplicate;           /* the number of the first item listed twice, or -1 */
+    int64_t duplicate;           /* the number of the first document listed twice, or -1 */
     Buffer spare, groups, block; /* room for putting it in order */
     const UnitTable *units;      /* if places are counted in them: then every row is seen */
-    IdSet brought;               /* units of which an item has appeared */
-    Buffer names;                /* of some items, as `units` has them */
+    IdSet brought;               /* units of which a document has appeared */
+    Buffer names;                /* of some documents, as `units` has them */
 } Ranking;
 
 /* These return 0 without memory. */
 int ranking_clear(Ranking *ranking, size_t num_tracked);
-int ranking_track(Ranking *ranking, const char *item, size_t length);
-int ranking_add(Ranking *ranking, const char *item, size_t length, double score, const double *grades);
-int ranking_add_below(Ranking *ranking, const char *item, size_t length, double score);
+int ranking_track(Ranking *ranking, const char *document, size_t length);
+int ranking_add(Ranking *ranking, const char *document, size_t length, double score, const double *grades);
+int ranking_add_below(Ranking *ranking, const char *document, size_t length, double score);
 int ranking_order(Ranking *ranking);
 void ranking_free(Ranking *ranking);
 Seen *seen_of(const Ranking *ranking);
 size_t num_seen(const Ranking *ranking);
 
-/* Puts a ranking in order and says where its judged items are, in rows as Result has them, whose first word is
+/* Puts a ranking in order and says where its judged documents are, in rows as Result has them, whose first word is
  * `number`; and how many places there are. `ranking->units` are those of the judgments. */
-int ranking_found(Ranking *ranking, const Judged *judged, int64_t request, int64_t number, Buffer *found, int64_t *places);
+int ranking_found(Ranking *ranking, const Judged *judged, int64_t query, int64_t number, Buffer *found, int64_t *places);
 
-/* Begins a table, and adds one more item with its units, unless it is there already. */
+/* Begins a table, and adds one more document with its units, unless it is there already. */
 typedef enum { UNITS_PUT, UNITS_AGAIN, UNITS_NO_MEMORY } UnitsPut;
-int units_clear(UnitTable *table, uint64_t key, size_t num_requests, size_t num_items);
-UnitsPut units_put(UnitTable *table, int64_t request, Field item, const int64_t *units, size_t count);
+int units_clear(UnitTable *table, uint64_t key, size_t num_queries, size_t num_documents);
+UnitsPut units_put(UnitTable *table, int64_t query, Field document, const int64_t *units, size_t count);
 void units_free(UnitTable *table);
 
 static inline int is_blank(char byte)
@@ -121,7 +121,7 @@ enum { MOST_FIELDS = 7 };
 int split(const char *line, size_t length, const char *readable, Field *fields);
 
 /* Takes one judgment, of a line or of a row; and a reason to stop, if there is none yet. */
-Status judgments_add(JudgmentReader *reader, Field request, Field item, double grade);
+Status judgments_add(JudgmentReader *reader, Field query, Field document, double grade);
 Status judgments_stop(JudgmentReader *reader, Status status);
 
 /* A number of a field, quickly if it is a plain decimal; returns 0 if it is not one. */

@@ -1,31 +1,31 @@
-/* Places: what is said of a ranking once it is in order, with places counted in items or in units.
+/* Places: what is said of a ranking once it is in order, with places counted in documents or in units.
  *
- * formats/counting.py defines what is counted in units: an item takes a place if it brings a unit of which no item has
+ * formats/counting.py defines what is counted in units: a document takes a place if it brings a unit of which no document has
  * appeared, or if the map does not have it. */
 
 #include "parts.h"
 
-int units_clear(UnitTable *table, uint64_t key, size_t num_requests, size_t num_items)
+int units_clear(UnitTable *table, uint64_t key, size_t num_queries, size_t num_documents)
 {
     const int64_t none = 0;
-    table->requests.key = table->items.key = key;
+    table->queries.key = table->documents.key = key;
     table->offsets.used = table->units.used = 0;
-    return ids_clear(&table->requests, num_requests) && ids_clear(&table->items, num_items) &&
+    return ids_clear(&table->queries, num_queries) && ids_clear(&table->documents, num_documents) &&
            buffer_append(&table->offsets, &none, sizeof none) && buffer_reserve(&table->units, 1);
 }
 
-/* Adds an item as a table has it. */
-static int add_name(Buffer *names, int64_t request, Field item)
+/* Adds a document as a table has it. */
+static int add_name(Buffer *names, int64_t query, Field document)
 {
-    return buffer_append(names, &request, sizeof request) && buffer_append(names, item.start, item.length);
+    return buffer_append(names, &query, sizeof query) && buffer_append(names, document.start, document.length);
 }
 
-UnitsPut units_put(UnitTable *table, int64_t request, Field item, const int64_t *units, size_t count)
+UnitsPut units_put(UnitTable *table, int64_t query, Field document, const int64_t *units, size_t count)
 {
     Buffer *name = &table->name;
-    size_t known = table->items.count;
+    size_t known = table->documents.count;
     name->used = 0;
-    int64_t put = add_name(name, request, item) ? ids_put(&table->items, name->data, name->used) : -1;
+    int64_t put = add_name(name, query, document) ? ids_put(&table->documents, name->data, name->used) : -1;
     if (put < 0 || !buffer_append(&table->units, units, count * sizeof *units))
         return UNITS_NO_MEMORY;
     const int64_t end = (int64_t)(table->units.used / sizeof *units);
@@ -36,44 +36,44 @@ UnitsPut units_put(UnitTable *table, int64_t request, Field item, const int64_t 
 
 void units_free(UnitTable *table)
 {
-    ids_free(&table->requests);
-    ids_free(&table->items);
+    ids_free(&table->queries);
+    ids_free(&table->documents);
     buffer_free(&table->offsets);
     buffer_free(&table->units);
     buffer_free(&table->name);
 }
 
-/* The number of a judged request in a table, 0 if that holds for all, -1 if it has nothing for this one. */
-static int64_t request_in(const UnitTable *table, const Judged *judged, int64_t request)
+/* The number of a judged query in a table, 0 if that holds for all, -1 if it has nothing for this one. */
+static int64_t query_in(const UnitTable *table, const Judged *judged, int64_t query)
 {
-    const int64_t *borders = judged->request_borders + request;
-    if (!table->requests.count)
+    const int64_t *borders = judged->query_borders + query;
+    if (!table->queries.count)
         return 0;
-    return ids_find(&table->requests, judged->request_ids + borders[0], (size_t)(borders[1] - borders[0]));
+    return ids_find(&table->queries, judged->query_ids + borders[0], (size_t)(borders[1] - borders[0]));
 }
 
-/* Where the items of some rows are in the table, -1 for those outside; `request` is one of the table, or -1. */
-static int look_up(Ranking *ranking, int64_t request, const Seen *seen, size_t count, int64_t *at)
+/* Where the documents of some rows are in the table, -1 for those outside; `query` is one of the table, or -1. */
+static int look_up(Ranking *ranking, int64_t query, const Seen *seen, size_t count, int64_t *at)
 {
     Field names[FOUND_TOGETHER];
     ranking->names.used = 0;
     for (size_t i = 0; i < count; i++) {
-        Field item;
-        item.start = id_of(&ranking->items, seen[i].entry, &item.length);
-        names[i].length = sizeof request + item.length;
+        Field document;
+        document.start = id_of(&ranking->documents, seen[i].entry, &document.length);
+        names[i].length = sizeof query + document.length;
         at[i] = -1;
-        if (!add_name(&ranking->names, request, item))
+        if (!add_name(&ranking->names, query, document))
             return 0;
     }
     const char *start = ranking->names.data;
     for (size_t i = 0; i < count; start += names[i++].length)
         names[i].start = start;
-    if (request >= 0)
-        ids_find_each(&ranking->units->items, names, count, at);
+    if (query >= 0)
+        ids_find_each(&ranking->units->documents, names, count, at);
     return 1;
 }
 
-/* Whether the next item takes a place, given where it is in the table. Returns -1 without memory. */
+/* Whether the next document takes a place, given where it is in the table. Returns -1 without memory. */
 static int takes_place(Ranking *ranking, int64_t at)
 {
     const int64_t *offsets = (const int64_t *)(const void *)ranking->units->offsets.data;
@@ -91,14 +91,14 @@ static int takes_place(Ranking *ranking, int64_t at)
     return takes;
 }
 
-static int found_in_units(Ranking *ranking, const Judged *judged, int64_t request, int64_t number, Buffer *found,
+static int found_in_units(Ranking *ranking, const Judged *judged, int64_t query, int64_t number, Buffer *found,
                           int64_t *places)
 {
-    const int64_t own = request_in(ranking->units, judged, request);
+    const int64_t own = query_in(ranking->units, judged, query);
     const Seen *seen = seen_of(ranking);
     const size_t count = num_seen(ranking);
     int64_t place = 0, at[FOUND_TOGETHER];
-    ranking->brought.key = ranking->items.key;
+    ranking->brought.key = ranking->documents.key;
     if (!ids_clear(&ranking->brought, ranking->rows))
         return 0;
     for (size_t i = 0; i < count; i++) {
@@ -109,7 +109,7 @@ static int found_in_units(Ranking *ranking, const Judged *judged, int64_t reques
         if (takes < 0)
             return 0;
         place += takes;
-        int64_t row[] = {number, place, judged->offsets[request] + seen[i].entry, 0, 1}; /* no mean over orders */
+        int64_t row[] = {number, place, judged->offsets[query] + seen[i].entry, 0, 1}; /* no mean over orders */
         if (seen[i].entry < ranking->num_tracked && !buffer_append(found, row, sizeof row))
             return 0;
     }
@@ -117,17 +117,17 @@ static int found_in_units(Ranking *ranking, const Judged *judged, int64_t reques
     return 1;
 }
 
-int ranking_found(Ranking *ranking, const Judged *judged, int64_t request, int64_t number, Buffer *found,
+int ranking_found(Ranking *ranking, const Judged *judged, int64_t query, int64_t number, Buffer *found,
                   int64_t *places)
 {
     if (!ranking_order(ranking))
         return 0;
     if (ranking->units)
-        return found_in_units(ranking, judged, request, number, found, places);
+        return found_in_units(ranking, judged, query, number, found, places);
     const Seen *seen = seen_of(ranking);
     for (size_t i = 0; i < num_seen(ranking); i++) {
-        int64_t item = judged->offsets[request] + seen[i].entry;
-        int64_t row[] = {number, seen[i].position, item, seen[i].block_start, seen[i].block_size};
+        int64_t document = judged->offsets[query] + seen[i].entry;
+        int64_t row[] = {number, seen[i].position, document, seen[i].block_start, seen[i].block_size};
         if (!buffer_append(found, row, sizeof row))
             return 0;
     }

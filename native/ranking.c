@@ -1,4 +1,4 @@
-/* One ranking: its rows as they come, and where its judged items are once all rows are there. */
+/* One ranking: its rows as they come, and where its judged documents are once all rows are there. */
 
 #include "parts.h"
 
@@ -33,19 +33,19 @@ int ranking_clear(Ranking *ranking, size_t num_tracked)
     ranking->scores.used = ranking->entries.used = ranking->seen.used = ranking->listed.used = 0;
     ranking->order = STRICTLY_DESCENDING;
     ranking->duplicate = -1;
-    return ids_clear(&ranking->items, expected);
+    return ids_clear(&ranking->documents, expected);
 }
 
-/* Adds an item to be looked for, before the first row comes. */
-int ranking_track(Ranking *ranking, const char *item, size_t length)
+/* Adds a document to be looked for, before the first row comes. */
+int ranking_track(Ranking *ranking, const char *document, size_t length)
 {
-    if (ids_put(&ranking->items, item, length) != (int64_t)ranking->num_tracked)
+    if (ids_put(&ranking->documents, document, length) != (int64_t)ranking->num_tracked)
         return 0;
     ranking->num_tracked++;
     return buffer_append(&ranking->listed, "", 1);
 }
 
-/* Whether the item has been there before; a tracked one is known from the start. */
+/* Whether the document has been there before; a tracked one is known from the start. */
 static int is_listed(Ranking *ranking, uint32_t entry, size_t num_known)
 {
     if (entry >= ranking->num_tracked)
@@ -55,7 +55,7 @@ static int is_listed(Ranking *ranking, uint32_t entry, size_t num_known)
     return listed;
 }
 
-/* Whether the place of an item is asked for. */
+/* Whether the place of a document is asked for. */
 static int is_seen(const Ranking *ranking, uint32_t entry)
 {
     return entry < ranking->num_tracked || ranking->units;
@@ -70,11 +70,11 @@ static void watch_order(Ranking *ranking, double score)
         ranking->order = DESCENDING;
 }
 
-/* Adds a row; `grades` are those of the tracked items. */
-int ranking_add(Ranking *ranking, const char *item, size_t length, double score, const double *grades)
+/* Adds a row; `grades` are those of the tracked documents. */
+int ranking_add(Ranking *ranking, const char *document, size_t length, double score, const double *grades)
 {
-    size_t num_known = ranking->items.count;
-    int64_t put = ids_put(&ranking->items, item, length);
+    size_t num_known = ranking->documents.count;
+    int64_t put = ids_put(&ranking->documents, document, length);
     if (put < 0 || ranking->rows >= INT32_MAX)
         return 0;
     uint32_t entry = (uint32_t)put;
@@ -93,11 +93,11 @@ int ranking_add(Ranking *ranking, const char *item, size_t length, double score,
     return 1;
 }
 
-/* Adds a row with a lower score than all before, of an item that is not among them, as the caller knows. While all rows
+/* Adds a row with a lower score than all before, of a document that is not among them, as the caller knows. While all rows
  * are such, the others need no place among the ids. */
-int ranking_add_below(Ranking *ranking, const char *item, size_t length, double score)
+int ranking_add_below(Ranking *ranking, const char *document, size_t length, double score)
 {
-    int64_t entry = ids_find(&ranking->items, item, length);
+    int64_t entry = ids_find(&ranking->documents, document, length);
     if (ranking->rows >= INT32_MAX)
         return 0;
     if (entry >= 0) {
@@ -115,7 +115,7 @@ void ranking_free(Ranking *ranking)
                          &ranking->spare,  &ranking->groups,  &ranking->block,  &ranking->names};
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
         buffer_free(buffers[i]);
-    ids_free(&ranking->items);
+    ids_free(&ranking->documents);
     ids_free(&ranking->brought);
 }
 
@@ -135,14 +135,14 @@ static int by_position(const Ranking *ranking, const Seen *a, const Seen *b)
     return a->position < b->position;
 }
 
-/* Whether an item comes before another with the same score: by grade if the rule says so, then by id, descending. */
+/* Whether a document comes before another with the same score: by grade if the rule says so, then by id, descending. */
 static int by_rule(const Ranking *ranking, const Seen *a, const Seen *b)
 {
     TieRule rule = ranking->ties;
     if ((rule == TIES_WORST || rule == TIES_BEST) && a->gain != b->gain)
         return rule == TIES_WORST ? a->gain < b->gain : a->gain > b->gain;
     size_t a_length, b_length;
-    const char *a_id = id_of(&ranking->items, a->entry, &a_length), *b_id = id_of(&ranking->items, b->entry, &b_length);
+    const char *a_id = id_of(&ranking->documents, a->entry, &a_length), *b_id = id_of(&ranking->documents, b->entry, &b_length);
     int order = memcmp(a_id, b_id, a_length < b_length ? a_length : b_length);
     return order ? order > 0 : a_length > b_length;
 }
@@ -162,8 +162,8 @@ static void sort_seen(const Ranking *ranking, Seen *seen, size_t count, Seen *sp
         seen[at] = right < count && before(ranking, seen + right, spare + left) ? seen[right++] : spare[left++];
 }
 
-/* Finds the places of the judged items within a block of equal scores. `rows` are the rows of the block in file order;
- * each other row is counted before the first judged item that it precedes, so only the judged items are sorted. */
+/* Finds the places of the judged documents within a block of equal scores. `rows` are the rows of the block in file order;
+ * each other row is counted before the first judged document that it precedes, so only the judged documents are sorted. */
 static int order_block(Ranking *ranking, Seen *group, size_t count, const uint32_t *rows, size_t size)
 {
     if (!buffer_reserve(&ranking->spare, count * sizeof(Seen)) || !buffer_reserve(&ranking->block, (count + 1) * sizeof(int64_t)))
@@ -222,7 +222,7 @@ static int order_descending(Ranking *ranking, Seen *seen, size_t count)
     return 1;
 }
 
-/* A group of judged items with the same score, among all rows. */
+/* A group of judged documents with the same score, among all rows. */
 typedef struct {
     double score;
     size_t first, above, equal, filled;
@@ -242,7 +242,7 @@ static size_t groups_above(const Group *groups, size_t count, double score)
     return low;
 }
 
-/* Otherwise each row is counted above the judged items that it beats: a search among those, and no sort of the rest. */
+/* Otherwise each row is counted above the judged documents that it beats: a search among those, and no sort of the rest. */
 static int order_unordered(Ranking *ranking, Seen *seen, size_t count)
 {
     const double *scores = scores_of(ranking);
@@ -305,7 +305,7 @@ static int put_in_order(Ranking *ranking, Seen *seen, size_t count)
     return 1;
 }
 
-/* Puts the judged items in order, and says where each one is. */
+/* Puts the judged documents in order, and says where each one is. */
 int ranking_order(Ranking *ranking)
 {
     Seen *seen = seen_of(ranking);

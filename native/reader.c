@@ -1,17 +1,17 @@
-/* The reader: blocks to lines, lines to rows of a request.
+/* The reader: blocks to lines, lines to rows of a query.
  *
  * Most lines are six fields with single blanks between them: these are cut where the index of blanks says. All others
  * are split by lines.c. */
 
-#include "requests.h"
+#include "queries.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static int is_current(const Reader *reader, Field id)
 {
-    return reader->request >= 0 && id.length == reader->request_id.used &&
-           memcmp(id.start, reader->request_id.data, id.length) == 0;
+    return reader->query >= 0 && id.length == reader->query_id.used &&
+           memcmp(id.start, reader->query_id.data, id.length) == 0;
 }
 
 /* The same for an id with at least eight bytes to read, most often without a call. */
@@ -19,9 +19,9 @@ static inline int is_current_word(const Reader *reader, Field id)
 {
     uint64_t word;
     memcpy(&word, id.start, sizeof word);
-    if (reader->request < 0 || id.length != reader->request_id.used || (word ^ reader->request_word) & reader->request_mask)
+    if (reader->query < 0 || id.length != reader->query_id.used || (word ^ reader->query_word) & reader->query_mask)
         return 0;
-    return id.length <= 8 || memcmp(id.start, reader->request_id.data, id.length) == 0;
+    return id.length <= 8 || memcmp(id.start, reader->query_id.data, id.length) == 0;
 }
 
 /* Reads a line of any kind. */
@@ -68,7 +68,7 @@ static inline void read_regular(Reader *reader, const char *text, size_t start, 
                      field_between(text, places[3], places[4]), text + start, length, end};
     reader->lines.number++;
     reader->result.num_lines++;
-    take(reader, &row, is_current_word(reader, row.request)); /* such a line has twelve bytes at least */
+    take(reader, &row, is_current_word(reader, row.query)); /* such a line has twelve bytes at least */
 }
 
 /* Whether all lines that end within a part of a block have six fields with single blanks between them, and none is a
@@ -88,7 +88,7 @@ static int is_regular(const Reader *reader, const char *text)
     return 1;
 }
 
-/* How many of such lines have the current request. */
+/* How many of such lines have the current query. */
 static size_t num_current(const Reader *reader, const char *text, size_t start, const uint16_t *places, size_t most)
 {
     size_t count = 0;
@@ -114,7 +114,7 @@ static size_t num_ordered(Reader *reader, const char *text, Lined lined, const c
     return count;
 }
 
-/* Reads such lines of the current request, many at a time as long as scores do not ascend. */
+/* Reads such lines of the current query, many at a time as long as scores do not ascend. */
 static void read_current(Reader *reader, const char *text, const uint16_t *places, size_t count, const char *end)
 {
     unsigned char is_level[MOST_LINES];
@@ -222,14 +222,14 @@ Status reader_feed(Reader *reader, const char *block, size_t length)
     return reader->status;
 }
 
-/* Gives the ids of requests without judgments. */
+/* Gives the ids of queries without judgments. */
 static int name_unjudged(Reader *reader)
 {
     int done = 1;
     reader->result.unjudged.used = reader->result.num_unjudged = 0;
-    for (size_t q = reader->judged.num_requests; done && q < reader->requests.count; q++) {
+    for (size_t q = reader->judged.num_queries; done && q < reader->queries.count; q++) {
         size_t length;
-        const char *id = id_of(&reader->requests, q, &length);
+        const char *id = id_of(&reader->queries, q, &length);
         done = buffer_append(&reader->result.unjudged, id, length) && buffer_append(&reader->result.unjudged, "\n", 1);
         reader->result.num_unjudged++;
     }
@@ -242,8 +242,8 @@ Status reader_finish(Reader *reader)
         stop(reader, last_line(&reader->lines, read_line, reader));
     reader->result.number = reader->lines.number;
     if (reader->status == READ_ON)
-        close_request(reader);
-    reader->request = -1;
+        close_query(reader);
+    reader->query = -1;
     if (!name_unjudged(reader))
         stop(reader, READ_NO_MEMORY);
     return reader->status;
@@ -266,16 +266,16 @@ Reader *reader_new(const Judged *judged, const Settings *settings)
     reader->lines.longest = settings->longest_line;
     if (!settings->find_blanks)
         reader->settings.find_blanks = blank_finder(NULL);
-    reader->requests.key = reader->ranking.items.key = settings->key;
-    reader->descending.key = reader->descending.ranking.items.key = settings->key;
-    reader->request = -1;
+    reader->queries.key = reader->ranking.documents.key = settings->key;
+    reader->descending.key = reader->descending.ranking.documents.key = settings->key;
+    reader->query = -1;
     reader->ranking.ties = reader->descending.ranking.ties = settings->ties;
     const int64_t unanswered = -1;
-    int made = ids_clear(&reader->requests, judged->num_requests);
-    for (size_t q = 0; made && q < judged->num_requests; q++) {
-        const int64_t *borders = judged->request_borders + q;
-        const char *id = judged->request_ids + borders[0];
-        made = ids_put(&reader->requests, id, (size_t)(borders[1] - borders[0])) == (int64_t)q &&
+    int made = ids_clear(&reader->queries, judged->num_queries);
+    for (size_t q = 0; made && q < judged->num_queries; q++) {
+        const int64_t *borders = judged->query_borders + q;
+        const char *id = judged->query_ids + borders[0];
+        made = ids_put(&reader->queries, id, (size_t)(borders[1] - borders[0])) == (int64_t)q &&
                buffer_append(&reader->result.num_retrieved, &unanswered, sizeof unanswered) &&
                buffer_append(&reader->closed, "", 1);
     }
@@ -288,11 +288,11 @@ Reader *reader_new(const Judged *judged, const Settings *settings)
 void reader_free(Reader *reader)
 {
     Buffer *buffers[] = {&reader->result.found, &reader->result.num_retrieved, &reader->result.line,
-                         &reader->closed,       &reader->lines.unfinished,     &reader->request_id,
+                         &reader->closed,       &reader->lines.unfinished,     &reader->query_id,
                          &reader->result.unjudged};
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
         buffer_free(buffers[i]);
-    ids_free(&reader->requests);
+    ids_free(&reader->queries);
     ranking_free(&reader->ranking);
     descending_free(&reader->descending);
     free(reader);

@@ -1,4 +1,4 @@
-/* The fast reader: the text of a run, block by block, to the positions of its judged items.
+/* The fast reader: the text of a run, block by block, to the positions of its judged documents.
  *
  * Plain C, to be tested and fuzzed without Python; module.c makes a Python module of it. It understands lines
  * as formats/trec.py does. If a line makes no sense, it stops and hands the line back, to be explained there.
@@ -13,18 +13,18 @@
 
 typedef struct UnitTable UnitTable;
 
-/* The judgments, as arrays that the caller keeps alive. Items of request q lie at offsets[q] to offsets[q + 1]; only
+/* The judgments, as arrays that the caller keeps alive. Documents of query q lie at offsets[q] to offsets[q + 1]; only
  * the first num_tracked[q] of them are looked for. */
 typedef struct {
-    size_t num_requests;
-    const char *request_ids;
-    const int64_t *request_borders; /* num_requests + 1 */
-    const int64_t *offsets;         /* num_requests + 1 */
-    const int64_t *num_tracked;     /* num_requests */
-    const char *item_ids;
-    const int64_t *item_borders;
+    size_t num_queries;
+    const char *query_ids;
+    const int64_t *query_borders; /* num_queries + 1 */
+    const int64_t *offsets;         /* num_queries + 1 */
+    const int64_t *num_tracked;     /* num_queries */
+    const char *document_ids;
+    const int64_t *document_borders;
     const double *grades;
-    const UnitTable *units; /* in which places are counted, or NULL: in items */
+    const UnitTable *units; /* in which places are counted, or NULL: in documents */
 } Judged;
 
 typedef enum { TIES_TREC, TIES_INPUT, TIES_WORST, TIES_BEST } TieRule;
@@ -36,7 +36,7 @@ typedef struct {
     TieRule ties;
     int float32;               /* round scores to float32 first */
     int strict;                /* refuse fields after the tag of a run */
-    int careful;               /* keep ids and scores, for scores in any order and items that are listed twice */
+    int careful;               /* keep ids and scores, for scores in any order and documents that are listed twice */
     FindBlanks find_blanks;    /* NULL for the fastest */
     size_t longest_line;       /* bytes, without the newline */
     uint64_t key;              /* secret of the hash: nobody can choose ids that collide */
@@ -50,11 +50,11 @@ enum { POWER_MIN = -342, POWER_MAX = 308 };
 typedef enum {
     READ_ON,           /* all is well */
     READ_BAD_LINE,     /* `line` makes no sense; it is line number `number` */
-    READ_DUPLICATE,    /* `line` is an item that request `request` of the judgments lists twice */
-    READ_INTERLEAVED,  /* the lines of a request are not together */
+    READ_DUPLICATE,    /* `line` is a document that query `query` of the judgments lists twice */
+    READ_INTERLEAVED,  /* the lines of a query are not together */
     READ_LONG_LINE,    /* line number `number` is longer than a line may be */
     READ_NO_MEMORY,
-    READ_AGAIN         /* the scores of a request do not descend, or an item may be listed twice: be careful */
+    READ_AGAIN         /* the scores of a query do not descend, or a document may be listed twice: be careful */
 } Status;
 
 /* A buffer that grows. */
@@ -72,26 +72,26 @@ void reader_free(Reader *reader);
 Status reader_feed(Reader *reader, const char *block, size_t length);
 Status reader_finish(Reader *reader);
 
-/* What came out: five int64 for each judged item that was retrieved: request, position, item, where its block of tied
- * items begins and how large that is; ascending by position within a request. */
+/* What came out: five int64 for each judged document that was retrieved: query, position, document, where its block of tied
+ * documents begins and how large that is; ascending by position within a query. */
 typedef struct {
     Buffer found;
-    Buffer num_retrieved; /* int64 for each request, -1 if it was not answered */
-    size_t num_unjudged;  /* requests without judgments */
+    Buffer num_retrieved; /* int64 for each query, -1 if it was not answered */
+    size_t num_unjudged;  /* queries without judgments */
     Buffer unjudged;      /* their ids, each with a newline behind it */
     int64_t number;       /* the line last looked at */
     int64_t num_lines;    /* lines that are neither empty nor comments */
     int64_t num_extra;    /* lines with fields after the tag */
     Buffer line;          /* what the status is about */
-    int64_t request;
+    int64_t query;
 } Result;
 
 const Result *reader_result(const Reader *reader);
 
 /* Judgments, as arrays: what Judged is made of, in buffers that the caller may take and free. Any status other than
- * READ_ON says that they cannot be read here: a bad line, an item with two grades, or a scattered request. */
+ * READ_ON says that they cannot be read here: a bad line, a document with two grades, or a scattered query. */
 typedef struct {
-    Buffer request_ids, request_borders, offsets, num_positive, item_ids, item_borders, grades;
+    Buffer query_ids, query_borders, offsets, num_positive, document_ids, document_borders, grades;
     int64_t num_repeated; /* lines that repeat an earlier one */
     int64_t number;       /* the line last looked at */
 } Judgments;

@@ -21,13 +21,13 @@ int exact_sums(const double *rows, size_t num_rows, size_t num_columns, double *
 int pair_sums(const double *rows, size_t num_rows, size_t num_columns, const int64_t *places, size_t num_places,
               double *sums);
 
-/* The numbers of a request, num_columns times one for each system, are handed out in another order: adds to column k of
- * `sums`, at system s, the numbers of system orders[q * num_systems + s] for all requests q; `block` requests at a time
- * have a sum of their own, in `partial`. Returns 0 if an order names a system that there is not. */
+/* The numbers of a query, num_columns times one for each run, are handed out in another order: adds to column k of
+ * `sums`, at run s, the numbers of run orders[q * num_runs + s] for all queries q; `block` queries at a time
+ * have a sum of their own, in `partial`. Returns 0 if an order names a run that there is not. */
 typedef struct {
     const double *columns;
     const int64_t *orders;
-    size_t num_requests, num_systems, num_columns, block;
+    size_t num_queries, num_runs, num_columns, block;
 } Permuted;
 
 int permuted_sums(const Permuted *permuted, double *partial, double *sums);

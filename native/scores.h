@@ -35,7 +35,7 @@ typedef enum { STEP_DOWN, STEP_LEVEL, STEP_UP, STEP_NONE } Step; /* the last: it
 /* The number of a score; returns 0 if it is not one, or NaN. */
 int score_value(const Settings *settings, Field field, double *value);
 
-/* The first score of a request, and how each of the others compares to the one before it; it takes the place of that.
+/* The first score of a query, and how each of the others compares to the one before it; it takes the place of that.
  * `readable` says how far memory may be read. */
 int score_first(Score *score, const Settings *settings, Field field, const char *readable);
 static inline Step score_next(Score *last, const Settings *settings, Field field, const char *readable);

@@ -74,19 +74,19 @@ PyObject *native_pair_sums(PyObject *module, PyObject *arguments)
     return fits ? outcome_of_sums(done) : NULL;
 }
 
-/* Whether rows, orders and sums have the same requests, systems and columns; otherwise 0, with an exception. */
-static int permuted_fits(const Py_buffer *views, Permuted *permuted, Py_ssize_t num_requests, Py_ssize_t num_systems,
+/* Whether rows, orders and sums have the same queries, runs and columns; otherwise 0, with an exception. */
+static int permuted_fits(const Py_buffer *views, Permuted *permuted, Py_ssize_t num_queries, Py_ssize_t num_runs,
                          Py_ssize_t block)
 {
-    if (num_requests < 1 || num_systems < 1 || block < 1)
-        return refuse("there are no requests, systems or blocks");
-    const Py_ssize_t of_request = length_of_rows(&views[0], num_requests), width = of_request / num_systems;
-    if (of_request < 0 || !has_room(&views[1], num_systems, num_requests) || !has_room(&views[2], width, num_systems) ||
-        !has_room(&views[3], width, num_systems))
+    if (num_queries < 1 || num_runs < 1 || block < 1)
+        return refuse("there are no queries, runs or blocks");
+    const Py_ssize_t of_query = length_of_rows(&views[0], num_queries), width = of_query / num_runs;
+    if (of_query < 0 || !has_room(&views[1], num_runs, num_queries) || !has_room(&views[2], width, num_runs) ||
+        !has_room(&views[3], width, num_runs))
         return 0;
-    if (of_request != width * num_systems)
+    if (of_query != width * num_runs)
         return refuse("the numbers are not as many rows");
-    *permuted = (Permuted){views[0].buf, views[1].buf, (size_t)num_requests, (size_t)num_systems, (size_t)width,
+    *permuted = (Permuted){views[0].buf, views[1].buf, (size_t)num_queries, (size_t)num_runs, (size_t)width,
                            (size_t)block};
     return 1;
 }
@@ -95,12 +95,12 @@ PyObject *native_permuted_sums(PyObject *module, PyObject *arguments)
 {
     (void)module;
     Py_buffer views[4];
-    Py_ssize_t num_requests, num_systems, block;
-    if (!PyArg_ParseTuple(arguments, "y*y*nnnw*w*", &views[0], &views[1], &num_requests, &num_systems, &block, &views[2],
+    Py_ssize_t num_queries, num_runs, block;
+    if (!PyArg_ParseTuple(arguments, "y*y*nnnw*w*", &views[0], &views[1], &num_queries, &num_runs, &block, &views[2],
                           &views[3]))
         return NULL;
     Permuted permuted;
-    const int fits = permuted_fits(views, &permuted, num_requests, num_systems, block);
+    const int fits = permuted_fits(views, &permuted, num_queries, num_runs, block);
     int done = 0;
     if (fits) {
         Py_BEGIN_ALLOW_THREADS
@@ -110,6 +110,6 @@ PyObject *native_permuted_sums(PyObject *module, PyObject *arguments)
     for (int i = 0; i < 4; i++)
         PyBuffer_Release(&views[i]);
     if (fits && !done)
-        refuse("an order names a system that there is not");
+        refuse("an order names a run that there is not");
     return done ? Py_NewRef(Py_None) : NULL;
 }

@@ -11,8 +11,8 @@
     "pair_sums(rows, num_rows, places, sums)\n\n" \
     "Write the sums d_i + d_j, i <= j, of each row that are at these places in ascending order."
 #define PERMUTED_SUMS_DOC \
-    "permuted_sums(columns, orders, num_requests, num_systems, block, partial, sums)\n\n" \
-    "Add up, over the requests, the numbers that each system gets in these orders."
+    "permuted_sums(columns, orders, num_queries, num_runs, block, partial, sums)\n\n" \
+    "Add up, over the queries, the numbers that each run gets in these orders."
 
 PyObject *native_exact_sums(PyObject *module, PyObject *arguments);
 PyObject *native_pair_sums(PyObject *module, PyObject *arguments);

@@ -52,7 +52,7 @@ PyObject *native_new_table(PyObject *module, PyObject *arguments)
     int ties;
     const char **names = settings.names;
     if (!PyArg_ParseTuple(arguments, "OOOOOOOOKippzsss", &s[0], &s[1], &s[2], &s[3], &s[4], &s[5], &s[6], &s[7], &key, &ties,
-                          &settings.float32, &settings.is_rank, &names[SYSTEM], &names[REQUEST], &names[ITEM],
+                          &settings.float32, &settings.is_rank, &names[RUN], &names[QUERY], &names[DOCUMENT],
                           &names[NUMBER]))
         return NULL;
     if (!ties_given(ties, &settings.ties))
@@ -73,7 +73,7 @@ PyObject *native_new_judgment_table(PyObject *module, PyObject *arguments)
     JudgmentTable table = {0};
     unsigned long long key;
     const char **names = table.names;
-    if (!PyArg_ParseTuple(arguments, "Kpssz", &key, &table.whole_only, &names[REQUEST], &names[ITEM], &names[NUMBER]))
+    if (!PyArg_ParseTuple(arguments, "Kpssz", &key, &table.whole_only, &names[QUERY], &names[DOCUMENT], &names[NUMBER]))
         return NULL;
     Handle *handle;
     PyObject *capsule = handle_new(&handle, arguments);
@@ -164,12 +164,12 @@ PyObject *native_repeated_rows(PyObject *module, PyObject *table)
     return rows;
 }
 
-static PyObject *names_of(const IdSet *systems)
+static PyObject *names_of(const IdSet *runs)
 {
-    PyObject *names = PyList_New((Py_ssize_t)systems->count);
-    for (size_t i = 0; names && i < systems->count; i++) {
+    PyObject *names = PyList_New((Py_ssize_t)runs->count);
+    for (size_t i = 0; names && i < runs->count; i++) {
         size_t length;
-        const char *id = id_of(systems, i, &length);
+        const char *id = id_of(runs, i, &length);
         PyObject *name = PyUnicode_DecodeUTF8(id, (Py_ssize_t)length, NULL);
         if (!name || PyList_SetItem(names, (Py_ssize_t)i, name) < 0) {
             Py_DECREF(names);
@@ -187,7 +187,7 @@ PyObject *native_table(PyObject *module, PyObject *table)
         return NULL;
     const TableResult *result = table_result(handle->reader);
     PyObject *given =
-        Py_BuildValue("NNNNL", names_of(&result->systems), as_bytes(&result->found), as_bytes(&result->num_retrieved),
+        Py_BuildValue("NNNNL", names_of(&result->runs), as_bytes(&result->found), as_bytes(&result->num_retrieved),
                       as_bytes(&result->num_unjudged), (long long)result->num_rows);
     end_use(table, &handle->is_busy);
     return given;
@@ -201,9 +201,9 @@ PyObject *native_judgment_table(PyObject *module, PyObject *table)
         return NULL;
     const Judgments *result = judgments_result(handle->judgments.reader);
     PyObject *given =
-        Py_BuildValue("NNNNNNNLL", as_bytes(&result->request_ids), as_bytes(&result->request_borders),
-                      as_bytes(&result->offsets), as_bytes(&result->num_positive), as_bytes(&result->item_ids),
-                      as_bytes(&result->item_borders), as_bytes(&result->grades), (long long)result->num_repeated,
+        Py_BuildValue("NNNNNNNLL", as_bytes(&result->query_ids), as_bytes(&result->query_borders),
+                      as_bytes(&result->offsets), as_bytes(&result->num_positive), as_bytes(&result->document_ids),
+                      as_bytes(&result->document_borders), as_bytes(&result->grades), (long long)result->num_repeated,
                       (long long)handle->judgments.num_rows);
     end_use(table, &handle->is_busy);
     return given;

@@ -3,22 +3,22 @@
 #define LEXIRECALL_TABLES_H
 
 #define NEW_TABLE_DOC \
-    "new_table(request_ids, request_borders, offsets, num_tracked, item_ids, item_borders, grades, units, key,\n" \
-    "    ties, float32, is_rank, system, request, item, score)\n\nReturn a reader of the runs in a table, which finds its\n" \
+    "new_table(query_ids, query_borders, offsets, num_tracked, document_ids, document_borders, grades, units, key,\n" \
+    "    ties, float32, is_rank, run, query, document, score)\n\nReturn a reader of the runs in a table, which finds its\n" \
     "columns by these names."
 #define NEW_JUDGMENT_TABLE_DOC \
-    "new_judgment_table(key, whole_only, request, item, grade)\n\nReturn a reader of the judgments in a table."
+    "new_judgment_table(key, whole_only, query, document, grade)\n\nReturn a reader of the judgments in a table."
 #define FEED_TABLE_DOC \
     "feed_table(table, stream)\n\nTake the batches of a stream of Arrow; return 0, or why reading has stopped."
 #define FINISH_TABLE_DOC "finish_table(table)\n\nSay that there is no more; return 0, or why reading has stopped."
 #define FORGET_RANKING_DOC \
     "forget_ranking(table)\n\nForget the ranking that rows stopped in, to read on; return its first row, among all rows."
 #define REPEATED_ROWS_DOC \
-    "repeated_rows(table)\n\nReturn (first row, row behind the last, system, request) of each ranking that lists an item\n" \
+    "repeated_rows(table)\n\nReturn (first row, row behind the last, run, query) of each ranking that lists a document\n" \
     "twice, which must be read again elsewhere; each is returned once."
-#define TABLE_DOC "table(table)\n\nReturn (systems, found, num_retrieved, num_unjudged, num_rows)."
+#define TABLE_DOC "table(table)\n\nReturn (runs, found, num_retrieved, num_unjudged, num_rows)."
 #define JUDGMENT_TABLE_DOC \
-    "judgment_table(table)\n\nReturn (request_ids, request_borders, offsets, num_positive, item_ids, item_borders,\n" \
+    "judgment_table(table)\n\nReturn (query_ids, query_borders, offsets, num_positive, document_ids, document_borders,\n" \
     "grades, num_repeated, num_rows)."
 
 PyObject *native_new_table(PyObject *module, PyObject *arguments);

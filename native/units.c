@@ -8,7 +8,7 @@
 static const char *const NAME = "lexirecall._native.units";
 
 enum { NUM_MAPPED = 7 };
-enum { REQUEST_IDS, REQUEST_BORDERS, ITEM_IDS, ITEM_BORDERS, OWNERS, OFFSETS, UNITS };
+enum { QUERY_IDS, QUERY_BORDERS, DOCUMENT_IDS, DOCUMENT_BORDERS, OWNERS, OFFSETS, UNITS };
 
 static void table_free_capsule(PyObject *capsule)
 {
@@ -26,15 +26,15 @@ static size_t num_words(const Py_buffer *view)
 static int fits(const Py_buffer *views)
 {
     for (int i = 0; i < NUM_MAPPED; i++)
-        if (i != REQUEST_IDS && i != ITEM_IDS &&
+        if (i != QUERY_IDS && i != DOCUMENT_IDS &&
             ((uintptr_t)views[i].buf % sizeof(int64_t) || (size_t)views[i].len % sizeof(int64_t)))
             return refuse("an array does not hold whole words");
-    size_t num_items = num_words(&views[OWNERS]), num_requests = num_words(&views[REQUEST_BORDERS]);
-    if (!num_requests || num_words(&views[ITEM_BORDERS]) != num_items + 1 || num_words(&views[OFFSETS]) != num_items + 1)
+    size_t num_documents = num_words(&views[OWNERS]), num_queries = num_words(&views[QUERY_BORDERS]);
+    if (!num_queries || num_words(&views[DOCUMENT_BORDERS]) != num_documents + 1 || num_words(&views[OFFSETS]) != num_documents + 1)
         return refuse("the arrays of the map do not have the same length");
-    if (!are_borders(views[REQUEST_BORDERS].buf, num_requests, views[REQUEST_IDS].len) ||
-        !are_borders(views[ITEM_BORDERS].buf, num_items + 1, views[ITEM_IDS].len) ||
-        !are_borders(views[OFFSETS].buf, num_items + 1, (int64_t)num_words(&views[UNITS])))
+    if (!are_borders(views[QUERY_BORDERS].buf, num_queries, views[QUERY_IDS].len) ||
+        !are_borders(views[DOCUMENT_BORDERS].buf, num_documents + 1, views[DOCUMENT_IDS].len) ||
+        !are_borders(views[OFFSETS].buf, num_documents + 1, (int64_t)num_words(&views[UNITS])))
         return refuse("the borders of the map do not ascend");
     return 1;
 }
@@ -47,19 +47,19 @@ static Field id_between(const Py_buffer *ids, const Py_buffer *borders, size_t n
 
 static UnitsPut fill(UnitTable *table, const Py_buffer *views, uint64_t key)
 {
-    size_t num_items = num_words(&views[OWNERS]), num_requests = num_words(&views[REQUEST_BORDERS]) - 1;
+    size_t num_documents = num_words(&views[OWNERS]), num_queries = num_words(&views[QUERY_BORDERS]) - 1;
     const int64_t *owners = views[OWNERS].buf, *offsets = views[OFFSETS].buf, *units = views[UNITS].buf;
-    if (!units_clear(table, key, num_requests, num_items))
+    if (!units_clear(table, key, num_queries, num_documents))
         return UNITS_NO_MEMORY;
-    for (size_t q = 0; q < num_requests; q++) {
-        Field id = id_between(&views[REQUEST_IDS], &views[REQUEST_BORDERS], q);
-        int64_t put = ids_put(&table->requests, id.start, id.length);
+    for (size_t q = 0; q < num_queries; q++) {
+        Field id = id_between(&views[QUERY_IDS], &views[QUERY_BORDERS], q);
+        int64_t put = ids_put(&table->queries, id.start, id.length);
         if (put != (int64_t)q)
             return put < 0 ? UNITS_NO_MEMORY : UNITS_AGAIN;
     }
-    for (size_t i = 0; i < num_items; i++) {
-        Field item = id_between(&views[ITEM_IDS], &views[ITEM_BORDERS], i);
-        UnitsPut put = units_put(table, owners[i], item, units + offsets[i], (size_t)(offsets[i + 1] - offsets[i]));
+    for (size_t i = 0; i < num_documents; i++) {
+        Field document = id_between(&views[DOCUMENT_IDS], &views[DOCUMENT_BORDERS], i);
+        UnitsPut put = units_put(table, owners[i], document, units + offsets[i], (size_t)(offsets[i + 1] - offsets[i]));
         if (put != UNITS_PUT)
             return put;
     }
@@ -83,7 +83,7 @@ static PyObject *table_of(const Py_buffer *views, uint64_t key)
     Py_DECREF(capsule);
     if (put == UNITS_NO_MEMORY)
         return PyErr_NoMemory();
-    refuse("an item or a request is in the map twice");
+    refuse("a document or a query is in the map twice");
     return NULL;
 }
 

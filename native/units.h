@@ -5,8 +5,8 @@
 #include "given.h"
 
 #define NEW_UNITS_DOC                                                                                                   \
-    "new_units(request_ids, request_borders, item_ids, item_borders, requests, offsets, units, key)\n\nReturn a table\n" \
-    "of the units of items, each for the request of that number; all for 0 if there are no requests."
+    "new_units(query_ids, query_borders, document_ids, document_borders, queries, offsets, units, key)\n\nReturn a table\n" \
+    "of the units of documents, each for the query of that number; all for 0 if there are no queries."
 
 PyObject *native_new_units(PyObject *module, PyObject *arguments);
 

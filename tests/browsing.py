@@ -45,7 +45,7 @@ class Quiet(SimpleHTTPRequestHandler):
     """Serves files, and says nothing."""
 
     def log_message(self, *_: object) -> None:
-        """Say nothing of each request."""
+        """Say nothing of each query."""
 
 
 @contextmanager

@@ -45,7 +45,7 @@ READING = (
     "--judged-only --depth 5", "--score-dtype float64", "--score-dtype float32", "--duplicates error",
     "--duplicates first", "--duplicates best", "--imputation pessimistic", "--imputation optimistic",
     "--imputation optimistic --depth 4", "--imputation paper", "--imputation paper --corpus-size 100",
-    "--units units.tsv", "--units units.tsv --unit-rule any --count items --judged items --unmapped none",
+    "--units units.tsv", "--units units.tsv --unit-rule any --count documents --judged documents --unmapped none",
     "--units units.tsv --unit-rule all", "--units units.tsv --count units", "--units units.tsv --unmapped itself",
     "--units units.tsv --judged units", "--units @subtopics", "--count units",
     "--columns grade=rel", "--level 0", "--level 9", "--level x", "--depth 0", "--ties none", "--columns grade",
@@ -246,10 +246,10 @@ CASES: dict[str, list[str]] = {
         *(f"funnel qrels.txt a.run@6 b.run@4 {form}" for form in FORMATS),
         *_reading("funnel", TWO, "-f jsonl"),
         *(f"funnel qrels.txt a.run+b.run@5 c.run@3 {option}" for option in (
-            "", "-f jsonl", "--depth 3", "--judged-only", "--ties worst", "--units units.tsv --judged items",
-            "--units units.tsv --judged items --count units", "--texts corpus.jsonl", "--texts words.tsv",
+            "", "-f jsonl", "--depth 3", "--judged-only", "--ties worst", "--units units.tsv --judged documents",
+            "--units units.tsv --judged documents --count units", "--texts corpus.jsonl", "--texts words.tsv",
             *(f"--texts corpus.jsonl --texts words.tsv {form}" for form in FORMATS), "--limit 0", "--limit 2",
-            "--units units.tsv --judged items --texts corpus.jsonl", "--engine duckdb", "--ties expected")),
+            "--units units.tsv --judged documents --texts corpus.jsonl", "--engine duckdb", "--ties expected")),
         *(f"funnel qrels.txt {stages}" for stages in (
             "a.run@3 a.run@2", "a.run a.run", "a.run@0", "a.run@x", "a.run+", "a.run+missing.run", "c.run+a.run+c.run",
             "kept.parquet@3", "kept.parquet+a.run", "dup.run+a.run", "dup.run+a.run --duplicates best",
@@ -492,7 +492,7 @@ CASES: dict[str, list[str]] = {
         "", "--level 4 --manifest made.json", "--no-relevant zero --queries intersection --depth 3 -m AP -m LexiRecall",
         "-q --interval -m AP", "-m nope", "--engine-options threads=1", "--providers owners.tsv -m WorstProvider",
         "-m AP -m All@3 --over mean --over tail:0.25 --by types.tsv --min-queries 2", "--over worst",
-        "--by missing.tsv", "-m R@3 -m All@3 --units owners.tsv --judged items --count units", "--units missing.tsv",
+        "--by missing.tsv", "-m R@3 -m All@3 --units owners.tsv --judged documents --count units", "--units missing.tsv",
         "--count units")] + [
         f"compare stars.csv films.csv --engine spark {_TABLES} {more}" for more in (
         "", "-f jsonl --test sign --baseline b --level 4", "--show pairs --test t --correction bh", "--test hsd",
@@ -516,7 +516,7 @@ def write_collection() -> None:
     judged = {f"q{q}": {f"d{i}": draw.choice((0, 0, 1, 1, 2, 3)) for i in range(q + 4)} for q in range(1, 8)}
     judged["q6"] = dict.fromkeys(judged["q6"], 0)
     judged["q7"]["d0"] = -1
-    lines = [f"{query} 0 {item} {grade}" for query, grades in judged.items() for item, grade in grades.items()]
+    lines = [f"{query} 0 {document} {grade}" for query, grades in judged.items() for document, grade in grades.items()]
     Path("qrels.txt").write_text("\n".join([*lines, lines[0]]) + "\n")
     runs = {name: _rankings(draw, judged, skill) for name, skill in (("a", 0.9), ("b", 0.5), ("c", 0.1))}
     del runs["b"]["q2"]
@@ -590,13 +590,19 @@ def _write_reviews(runs: dict[str, dict[str, dict[str, str]]]) -> None:
     """Write two rankings of a whole corpus, judged to depth 8, samples of the rest, and where reviews stopped."""
     rankings = {query: [f"{query}-{i}" for i in range(20)] for query in ("r1", "r2")}
     Path("whole.run").write_text(
-        "".join(f"{query} Q0 {item} 0 {-i} t\n" for query, items in rankings.items() for i, item in enumerate(items))
+        "".join(
+            f"{query} Q0 {document} 0 {-i} t\n"
+            for query, documents in rankings.items()
+            for i, document in enumerate(documents)
+        )
     )
-    grades = ((query, item, i % 3) for query, items in rankings.items() for i, item in enumerate(items[:8]))
-    Path("whole.txt").write_text("".join(f"{query} 0 {item} {grade}\n" for query, item, grade in grades))
+    grades = (
+        (query, document, i % 3) for query, documents in rankings.items() for i, document in enumerate(documents[:8])
+    )
+    Path("whole.txt").write_text("".join(f"{query} 0 {document} {grade}\n" for query, document, grade in grades))
     samples = {"filled": ((5, 0), (9, 1), (13, 0)), "more": ((6, 0), (19, 0)), "unfilled": ((8, ""),)}
     for name, sample in samples.items():
-        lines = (f"{query},{items[i]},{grade}\n" for query, items in rankings.items() for i, grade in sample)
+        lines = (f"{query},{documents[i]},{grade}\n" for query, documents in rankings.items() for i, grade in sample)
         Path(f"{name}.csv").write_text("query_id,doc_id,grade\n" + "".join(lines))
     Path("ids.csv").write_text("query_id,doc_id\nr1,r1-5\nr1,r1-7\nr2,r2-6\n")
     Path("depths.txt").write_text("query depth\nr1 5\nr2 8\nq1 2\nq4 5\n")
@@ -613,8 +619,8 @@ def _write_rows(judged: dict[str, dict[str, int]], runs: dict[str, dict[str, dic
     """Write rows of JSON that hold judgments and a run, some odd ones, predictions of MTEB and a folder of BEIR."""
     rows = {
         name: [
-            {"n": number, "query": f"What is {query}?", "expected_ids": [item for item in grades if grades[item] > 0],
-             "retrieved_ids": sorted(runs[run][query], key=lambda item: -float(runs[run][query][item]))}
+            {"n": number, "query": f"What is {query}?", "expected_ids": [each for each in grades if grades[each] > 0],
+             "retrieved_ids": sorted(runs[run][query], key=lambda document: -float(runs[run][query][document]))}
             for number, (query, grades) in enumerate(judged.items())
         ]
         for name, run in (("rows", "a"), ("new", "c"))
@@ -633,11 +639,11 @@ def _write_rows(judged: dict[str, dict[str, int]], runs: dict[str, dict[str, dic
     Path("predictions.json").write_text(json.dumps({"default": {"test": {query: {"d1": 1.0} for query in judged}}}))
     Path("beir/qrels").mkdir(parents=True)
     Path("beir/corpus.jsonl").write_text('{"_id": "d1", "text": "one"}\n')
-    lines = [f"{query}\t{item}\t{grade}" for query, grades in judged.items() for item, grade in grades.items()]
+    lines = [f"{query}\t{document}\t{grade}" for query, grades in judged.items() for document, grade in grades.items()]
     flat = (
-        {"query_id": query, "doc_id": item, "relevance": judged[query][item]}
+        {"query_id": query, "doc_id": document, "relevance": judged[query][document]}
         for query in judged
-        for item in judged[query]
+        for document in judged[query]
     )
     Path("flat.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in flat))
     Path("beir/qrels/test.tsv").write_text("\n".join(["query-id\tcorpus-id\tscore", *lines]) + "\n")
@@ -668,7 +674,8 @@ def _write_vectors_of(name: str, ids: list[str], vectors: list[list[int]]) -> No
 def _rankings(draw: random.Random, judged: dict[str, dict[str, int]], skill: float) -> dict[str, dict[str, str]]:
     """Give scores that follow the grades more or less, rounded, so that some are equal."""
     return {
-        query: {item: f"{skill * max(grades.get(item, 0), 0) + draw.random():.1f}" for item in [*grades, "x", "y", "z"]
+        query: {document: f"{skill * max(grades.get(document, 0), 0) + draw.random():.1f}"
+            for document in [*grades, "x", "y", "z"]
                 if draw.random() < 0.85}
         for query, grades in judged.items()
     }  # fmt: skip
@@ -676,18 +683,20 @@ def _rankings(draw: random.Random, judged: dict[str, dict[str, int]], skill: flo
 
 def _lines(rankings: dict[str, dict[str, str]]) -> Iterator[str]:
     for query, scores in rankings.items():
-        for rank, (item, score) in enumerate(scores.items()):
-            yield f"{query} Q0 {item} {rank} {score} t\n"
+        for rank, (document, score) in enumerate(scores.items()):
+            yield f"{query} Q0 {document} {rank} {score} t\n"
 
 
 def _write_tables(judged: dict[str, dict[str, int]], runs: dict[str, dict[str, dict[str, str]]]) -> None:
-    stars = [f"{query},{item},{grade + 2}" for query, grades in judged.items() for item, grade in grades.items()]
+    stars = [
+        f"{query},{document},{grade + 2}" for query, grades in judged.items() for document, grade in grades.items()
+    ]
     Path("stars.csv").write_text("\n".join(["query_id,film,stars", *stars]) + "\n")
     rows = [
-        f"{name},{query},{item},{score}"
+        f"{name},{query},{document},{score}"
         for name, rankings in runs.items()
         for query, scores in rankings.items()
-        for item, score in scores.items()
+        for document, score in scores.items()
     ]
     Path("films.csv").write_text("\n".join(["run,query_id,film,score", *rows]) + "\n")
     for name in ("a", "b"):

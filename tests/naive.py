@@ -17,20 +17,20 @@ from statistics import NormalDist, fmean, median
 from typing import Any
 
 Grade = float | None
-"""The grade of an item, None if it has no judgment."""
+"""The grade of a document, None if it has no judgment."""
 Lines = list[tuple[str, float]]
-"""Items and scores, as a run lists them."""
+"""Documents and scores, as a run lists them."""
 
 
 # From vectors to scores
 
 
-def similarity_of(query: Sequence[float], item: Sequence[float], similarity: str) -> float:
-    dot = math.fsum(x * y for x, y in zip(query, item, strict=True))
+def similarity_of(query: Sequence[float], document: Sequence[float], similarity: str) -> float:
+    dot = math.fsum(x * y for x, y in zip(query, document, strict=True))
     if similarity == "l2":
-        return -math.fsum((x - y) ** 2 for x, y in zip(query, item, strict=True))
+        return -math.fsum((x - y) ** 2 for x, y in zip(query, document, strict=True))
     if similarity == "cosine":
-        lengths = math.hypot(*query) * math.hypot(*item)
+        lengths = math.hypot(*query) * math.hypot(*document)
         return dot / lengths if lengths else 0.0
     return dot
 
@@ -43,31 +43,31 @@ def as_float32(score: float) -> float:
 
 
 def without_duplicates(lines: Lines, rule: str) -> Lines:
-    """Keep one line of each item: the first, or the one with the highest score, the first of several such."""
+    """Keep one line of each document: the first, or the one with the highest score, the first of several such."""
     kept: Lines = []
-    for number, (item, score) in enumerate(lines):
-        others = [line for i, line in enumerate(lines) if line[0] == item and i != number]
-        earlier = [line for line in lines[:number] if line[0] == item]
+    for number, (document, score) in enumerate(lines):
+        others = [line for i, line in enumerate(lines) if line[0] == document and i != number]
+        earlier = [line for line in lines[:number] if line[0] == document]
         if rule == "first" and earlier:
             continue
         if rule == "best" and (any(s > score for _, s in others) or any(s == score for _, s in earlier)):
             continue
-        kept.append((item, score))
+        kept.append((document, score))
     return kept
 
 
 def tie_blocks(lines: Lines, score_dtype: str = "float64") -> list[list[str]]:
-    """Return the items in blocks of equal score, highest score first, each block in input order."""
-    rounded = [(item, as_float32(score) if score_dtype == "float32" else score) for item, score in lines]
+    """Return the documents in blocks of equal score, highest score first, each block in input order."""
+    rounded = [(document, as_float32(score) if score_dtype == "float32" else score) for document, score in lines]
     levels = sorted({score for _, score in rounded}, reverse=True)
-    return [[item for item, score in rounded if score == level] for level in levels]
+    return [[document for document, score in rounded if score == level] for level in levels]
 
 
 def ranked(lines: Lines, judged: Mapping[str, float], ties: str = "trec", score_dtype: str = "float64") -> list[str]:
-    """Return the items in the order of their scores, and of the tie rule where those are equal."""
+    """Return the documents in the order of their scores, and of the tie rule where those are equal."""
 
-    def gain(item: str) -> float:
-        return max(judged.get(item, 0), 0)
+    def gain(document: str) -> float:
+        return max(judged.get(document, 0), 0)
 
     order: list[str] = []
     for block in tie_blocks(lines, score_dtype):
@@ -76,7 +76,7 @@ def ranked(lines: Lines, judged: Mapping[str, float], ties: str = "trec", score_
             "input": block,
             "trec": by_id,
             "worst": sorted(by_id, key=gain),
-            "best": sorted(by_id, key=lambda item: -gain(item)),
+            "best": sorted(by_id, key=lambda document: -gain(document)),
         }[ties]
     return order
 
@@ -84,16 +84,16 @@ def ranked(lines: Lines, judged: Mapping[str, float], ties: str = "trec", score_
 def grades_shown(
     order: list[str], judged: Mapping[str, float], depth: int | None = None, *, judged_only: bool = False
 ) -> list[Grade]:
-    """Return the grade of each item down to the depth, or of those among them that were judged."""
-    grades = [judged.get(item) for item in order[:depth]]
+    """Return the grade of each document down to the depth, or of those among them that were judged."""
+    grades = [judged.get(document) for document in order[:depth]]
     return [grade for grade in grades if grade is not None and grade >= 0] if judged_only else grades
 
 
-def places_in_units(items: Sequence[str], units: Mapping[str, Sequence[str]]) -> list[int]:
-    """Return the place of each item: it takes a new one if it brings a unit that has not appeared, or is of none."""
+def places_in_units(documents: Sequence[str], units: Mapping[str, Sequence[str]]) -> list[int]:
+    """Return the place of each document: a new one if it brings a unit that has not appeared, or is of none."""
     places, seen = [0], set[str]()
-    for item in items:
-        mapped = units.get(item) or ()
+    for document in documents:
+        mapped = units.get(document) or ()
         places.append(places[-1] + (not mapped or not seen.issuperset(mapped)))
         seen.update(mapped)
     return places[1:]
@@ -133,7 +133,7 @@ class Case:
 
     @property
     def found(self) -> list[int]:
-        """The positions of the relevant items in the list."""
+        """The positions of the relevant documents in the list."""
         return [p for p, grade in enumerate(self.listed, 1) if grade is not None and grade >= self.level]
 
     @property
@@ -150,33 +150,33 @@ def serving(
     judged: Mapping[str, float],
     units_of: Mapping[str, Sequence[str]],
     *,
-    judged_as: str = "items",
+    judged_as: str = "documents",
     unmapped: str = "none",
 ) -> dict[str, dict[str, float]]:
-    """Return, for each unit, the items that may serve it and the grade with which each does."""
+    """Return, for each unit, the documents that may serve it and the grade with which each does."""
     served: dict[str, dict[str, float]] = {}
-    if judged_as == "items":
-        for item, grade in judged.items():
-            for unit in units_of.get(item, [item] if unmapped == "itself" else []):
-                served.setdefault(unit, {})[item] = grade
+    if judged_as == "documents":
+        for document, grade in judged.items():
+            for unit in units_of.get(document, [document] if unmapped == "itself" else []):
+                served.setdefault(unit, {})[document] = grade
         return served
     for unit, grade in judged.items():
-        items = [item for item, units in units_of.items() if unit in units]
-        if not items and unmapped == "itself":
-            items = [unit]
-        if items:
-            served[unit] = dict.fromkeys(items, grade)
+        documents = [document for document, units in units_of.items() if unit in units]
+        if not documents and unmapped == "itself":
+            documents = [unit]
+        if documents:
+            served[unit] = dict.fromkeys(documents, grade)
     return served
 
 
-def places_of(order: Sequence[str], units_of: Mapping[str, Sequence[str]], count: str = "items") -> list[int]:
-    """Return the place of each item of a list: its number, or how many of those down to it brought something new."""
-    if count == "items":
+def places_of(order: Sequence[str], units_of: Mapping[str, Sequence[str]], count: str = "documents") -> list[int]:
+    """Return the place of each document of a list: its number, or how many down to it brought something new."""
+    if count == "documents":
         return list(range(1, len(order) + 1))
     seen: set[str] = set()
     places, place = [], 0
-    for item in order:
-        units = set(units_of.get(item, ()))
+    for document in order:
+        units = set(units_of.get(document, ()))
         if not units or units - seen:
             place += 1
         seen |= units
@@ -193,11 +193,11 @@ def unit_positions(
     depth: int | None = None,
 ) -> list[float]:
     """Return p_1 … p_m of the units that are relevant at a level; missing ones are at infinity."""
-    at = {item: place for item, place in zip(order, places, strict=True) if depth is None or place <= depth}
+    at = {document: place for document, place in zip(order, places, strict=True) if depth is None or place <= depth}
     positions = []
-    for unit, items in served.items():
-        if max(items.values()) >= level:
-            found = [at.get(item, math.inf) for item, grade in items.items() if grade >= level]
+    for unit, documents in served.items():
+        if max(documents.values()) >= level:
+            found = [at.get(document, math.inf) for document, grade in documents.items() if grade >= level]
             positions.append(max(found) if needs_all(unit) else min(found))
     return sorted(positions)
 
@@ -248,12 +248,12 @@ def r_precision(case: Case) -> float:
 
 
 def iprec(case: Case, recall: float) -> float:
-    """Interpolated precision, where trec_eval 9 takes int(r·m + 0.9) items to make up the recall r."""
+    """Interpolated precision, where trec_eval 9 takes int(r·m + 0.9) documents to make up the recall r."""
     needed = int(recall * case.m + 0.9)
     return max((i / p for i, p in enumerate(case.found, 1) if i >= needed), default=0.0)
 
 
-# Measures of where the missing items are, too
+# Measures of where the missing documents are, too
 
 
 EXPOSURES: dict[str, Callable[..., float]] = {
@@ -446,7 +446,7 @@ def accuracy(case: Case, cutoff: float = math.inf) -> float:
     return sum(x for x, _ in pairs) / len(pairs) if pairs else math.nan
 
 
-# Measures of sets, and of the judged items that are not relevant
+# Measures of sets, and of the judged documents that are not relevant
 
 
 def num_ret(case: Case) -> float:
@@ -499,7 +499,7 @@ def inf_ap(case: Case, epsilon: float = 0.00001) -> float:
 
 @lru_cache(maxsize=64)
 def places(m: int, n: int, order: str = "recall") -> dict[tuple[int, ...], int]:
-    """Return the place of every placement of m items in a corpus of n, 0 the best, by its deepest or first items."""
+    """Return the place of every placement of m documents in a corpus of n, 0 the best, by its deepest or first ones."""
     placements = list(combinations(range(1, n + 1), m))
     placements.sort(key=lambda placement: placement[::-1] if order == "recall" else placement)
     return {placement: place for place, placement in enumerate(placements)}
@@ -597,7 +597,7 @@ def completed(case: Case) -> list[Case]:
     return [replace(case, bottom=(*gap, *tail)) for tail in tails]
 
 
-# All orders of the tied items
+# All orders of the tied documents
 
 
 def orders(lines: Lines, score_dtype: str = "float64") -> Iterator[list[str]]:
@@ -606,7 +606,7 @@ def orders(lines: Lines, score_dtype: str = "float64") -> Iterator[list[str]]:
 
 
 def expected(lines: Lines, score_dtype: str, of_order: Callable[[list[str]], float]) -> float:
-    """Return the mean over all orders of tied items; it is undefined as soon as one of them is."""
+    """Return the mean over all orders of tied documents; it is undefined as soon as one of them is."""
     return fmean(of_order(order) for order in orders(lines, score_dtype))
 
 
@@ -658,12 +658,12 @@ PREFERENCES: dict[str, Callable[..., float]] = {
 
 
 def preference(name: str, settings: Mapping[str, float | str], x: Case, y: Case) -> float:
-    """Compare two rankings of a request that has relevant items; the relevance level is the one of the cases."""
+    """Compare two rankings of a query that has relevant documents; the relevance level is the one of the cases."""
     assert name in PREFERENCES, f"{name} has no twin: add one to PREFERENCES in tests/naive.py"
     chosen = {key: setting for key, setting in settings.items() if key not in ("rel", "graded")}
     if not settings.get("graded"):
         return PREFERENCES[name](x.positions, y.positions, **chosen)
-    # the mean over the grades of the request, each as a level, weighted by how many items reach it
+    # the mean over the grades of the query, each as a level, weighted by how many documents reach it
     total = value = 0.0
     for level in {grade for grade in x.judged.values() if grade > 0}:
         at = [replace(case, level=level) for case in (x, y)]
@@ -709,7 +709,7 @@ def providers(e: Exposure, positions: tuple[int, ...]) -> list[Fraction]:
 
 
 def is_top_heavy(e: Exposure, z: Weight, placements: list[tuple[int, ...]]) -> bool:
-    """Whether no placement has less value than what is left of it without its first j items."""
+    """Whether no placement has less value than what is left of it without its first j documents."""
     return all(recall_level(e, z, p) >= recall_level(e, z, p[j:]) for p in placements for j in range(len(p)))
 
 
@@ -725,14 +725,14 @@ def leximin(x: list[Fraction], y: list[Fraction]) -> int:
 
 
 def placements(m: int, n: int) -> list[tuple[int, ...]]:
-    """All positions that m relevant items can have among n."""
+    """All positions that m relevant documents can have among n."""
     if m == 0:
         return [()]
     return [(*above, last) for last in range(m, n + 1) for above in placements(m - 1, last - 1)]
 
 
 def complete(positions: tuple[int, ...], n: int) -> Case:
-    """The ranking of a whole corpus that has its relevant items there."""
+    """The ranking of a whole corpus that has its relevant documents there."""
     shown: list[Grade] = [1.0 if place in positions else None for place in range(1, n + 1)]
     return Case(shown, {f"d{place}": 1.0 for place in positions}, corpus_size=n)
 
@@ -753,12 +753,12 @@ def tie_probability(tied_by: Callable[[tuple[int, ...]], object], m: int, n: int
     return Fraction(sum(x == y for x in looks for y in looks), len(looks) ** 2)
 
 
-# Users of an optimal ranker; the items 0 … m-1 are relevant, and are at the top in any order
+# Users of an optimal ranker; the documents 0 … m-1 are relevant, and are at the top in any order
 
 
 def position_probability(i: int, j: int, k: int, m: int) -> Fraction:
-    """How often the i-th of the items 0 … j-1 is at k, over all orders of m items."""
-    places = [sorted(order.index(item) + 1 for item in range(j)) for order in permutations(range(m))]
+    """How often the i-th of the documents 0 … j-1 is at k, over all orders of m documents."""
+    places = [sorted(order.index(document) + 1 for document in range(j)) for order in permutations(range(m))]
     return Fraction(sum(wanted[i - 1] == k for wanted in places), len(places))
 
 
@@ -767,76 +767,78 @@ def utility(places: list[int], e: Callable[[int], float], z: Callable[[int, int]
 
 
 def expected_utility(e: Callable[[int], float], z: Callable[[int, int], float], j: int, m: int) -> float:
-    """The mean utility of a user who wants the items 0 … j-1, over all orders of m items."""
-    return fmean(utility([order.index(item) + 1 for item in range(j)], e, z) for order in permutations(range(m)))
+    """The mean utility of a user who wants the documents 0 … j-1, over all orders of m documents."""
+    return fmean(
+        utility([order.index(document) + 1 for document in range(j)], e, z) for order in permutations(range(m))
+    )
 
 
 def worst_case(e: Callable[[int], float], z: Callable[[int, int], float], m: int) -> float:
-    """The lowest utility of all users, who want any of the items, in one order of them."""
+    """The lowest utility of all users, who want any of the documents, in one order of them."""
     return min(utility(list(wanted), e, z) for j in range(1, m + 1) for wanted in placements(j, m))
 
 
 def expected_exposures(
     rankings: list[list[str]], relevant: list[str], e: Callable[[float], float], n: int | None = None
 ) -> list[float]:
-    """The mean exposure of each item; what is missing takes the last places of the corpus, each of them alike."""
+    """The mean exposure of each document; what is missing takes the last places of the corpus, each of them alike."""
     sums = dict.fromkeys(relevant, 0.0)
     for ranking in rankings:
-        missing = [item for item in relevant if item not in ranking]
-        for item in relevant:
-            if item in ranking:
-                sums[item] += e(ranking.index(item) + 1)
+        missing = [document for document in relevant if document not in ranking]
+        for document in relevant:
+            if document in ranking:
+                sums[document] += e(ranking.index(document) + 1)
             elif n is not None:
-                sums[item] += sum(e(place) for place in range(n - len(missing) + 1, n + 1)) / len(missing)
-    return [sums[item] / len(rankings) for item in relevant]
+                sums[document] += sum(e(place) for place in range(n - len(missing) + 1, n + 1)) / len(missing)
+    return [sums[document] / len(rankings) for document in relevant]
 
 
-# Known providers; items keep their names here
+# Known providers; documents keep their names here
 
 
-def items_shown(
+def documents_shown(
     order: list[str], judged: Mapping[str, float], depth: int | None = None, *, judged_only: bool = False
 ) -> list[str]:
-    """Return the items down to the depth, or those among them that were judged."""
-    return [item for item in order[:depth] if not judged_only or judged.get(item, -1) >= 0]
+    """Return the documents down to the depth, or those among them that were judged."""
+    return [document for document in order[:depth] if not judged_only or judged.get(document, -1) >= 0]
 
 
 def provider_shares(
     shown: list[str], judged: Mapping[str, float], owners: Mapping[str, list[str]], level: float,
     e: Callable[[float], float], n: int | None = None,
 ) -> dict[str, float]:  # fmt: skip
-    """The exposure of each provider with a relevant item; what is missing shares the last places, or has none."""
-    relevant = [item for item, grade in judged.items() if grade >= level]
+    """The exposure of each provider with a relevant document; what is missing shares the last places, or has none."""
+    relevant = [document for document, grade in judged.items() if grade >= level]
     missing = len(set(relevant) - set(shown))
     last = [] if n is None else [e(place) for place in range(n - missing + 1, n + 1)]
     shares: dict[str, float] = {}
-    for item in relevant:
-        seen = e(shown.index(item) + 1) if item in shown else fmean(last or [0.0])
-        for owner in set(owners.get(item, [])):
+    for document in relevant:
+        seen = e(shown.index(document) + 1) if document in shown else fmean(last or [0.0])
+        for owner in set(owners.get(document, [])):
             shares[owner] = shares.get(owner, 0.0) + seen
     return shares
 
 
 def provider_means(shares: list[dict[str, float]]) -> dict[str, float]:
-    """The mean exposure of each provider over the requests for which it has a relevant item."""
+    """The mean exposure of each provider over the queries for which it has a relevant document."""
     return {owner: fmean(share[owner] for share in shares if owner in share) for owner in set().union(*shares)}
 
 
 def provider_merits(judged: Mapping[str, float], owners: Mapping[str, list[str]], level: float) -> dict[str, int]:
-    """How many relevant items each provider has."""
-    relevant = [item for item, grade in judged.items() if grade >= level]
-    return dict(Counter(owner for item in relevant for owner in set(owners.get(item, []))))
+    """How many relevant documents each provider has."""
+    relevant = [document for document, grade in judged.items() if grade >= level]
+    return dict(Counter(owner for document in relevant for owner in set(owners.get(document, []))))
 
 
 def provider_ratio(shares: list[dict[str, Any]], merits: list[dict[str, int]], owner: str) -> Any:
-    """A provider's exposure over what it is due: of each request's exposure, what its merit is of all merit there."""
+    """A provider's exposure over what it is due: of each query's exposure, what its merit is of all merit there."""
     both = [(share, merit) for share, merit in zip(shares, merits, strict=True) if owner in merit]
     due = sum(sum(share.values()) * Fraction(merit[owner], sum(merit.values())) for share, merit in both)
     return sum(share[owner] for share, _ in both) / due if due else None
 
 
 def worst_provider(shares: list[dict[str, float]]) -> list[list[float]]:
-    """The lowest exposure for each request."""
+    """The lowest exposure for each query."""
     return [[min(share.values(), default=math.nan) for share in shares]]
 
 
@@ -849,7 +851,7 @@ def worst_provider_overall(shares: list[dict[str, float]]) -> list[list[float]]:
 
 
 PROVIDER_MEASURES = {"WorstProvider": worst_provider, "WorstProviderOverall": worst_provider_overall}
-"""Of every measure of providers a function of their exposures for each request: the lists of values that are right."""
+"""Of every measure of providers a function of their exposures for each query: the lists of values that are right."""
 
 
 # Diversity: what each document of a list covers, as a set of units
@@ -867,11 +869,15 @@ def greedy_order(covers: Mapping[str, set[str]], alpha: float) -> list[set[str]]
     """Put the document that gains most at each place; of equal ones the one with the highest id."""
     chosen: list[str] = []
     while len(chosen) < len(covers):
-        above = [covers[item] for item in chosen]
-        gains = {item: novel_gains([*above, covers[item]], alpha)[-1] for item in covers if item not in chosen}
+        above = [covers[document] for document in chosen]
+        gains = {
+            document: novel_gains([*above, covers[document]], alpha)[-1]
+            for document in covers
+            if document not in chosen
+        }
         most = max(gains.values())
-        chosen.append(max((item for item in gains if gains[item] > most - 1e-9), key=str.encode))
-    return [covers[item] for item in chosen]
+        chosen.append(max((document for document in gains if gains[document] > most - 1e-9), key=str.encode))
+    return [covers[document] for document in chosen]
 
 
 def subtopic_recall(covered: Sequence[set[str]], covers: Mapping[str, set[str]], cutoff: int) -> float:
@@ -893,48 +899,48 @@ DIVERSITY_MEASURES = {"StRecall": subtopic_recall, "alpha_nDCG": alpha_ndcg, "ER
 """Of every measure of units a function of what a list covers, what each relevant document covers, and the settings."""
 
 
-# One order of systems; a profile says of each request who takes part, and whom each prefers to whom
+# One order of runs; a profile says of each query who takes part, and whom each prefers to whom
 
 Signs = list[list[int]]
-"""1 where the system of the row is preferred to that of the column, -1 where it is the other way, else 0."""
+"""1 where the run of the row is preferred to that of the column, -1 where it is the other way, else 0."""
 
 
 @dataclass(frozen=True)
 class Vote:
-    """One request: the systems that take part, and the preferences between all."""
+    """One query: the runs that take part, and the preferences between all."""
 
     present: set[int]
     signs: Signs
 
     def points(self, s: int) -> Fraction:
-        """One for each other system that is beaten, half of one for each that is tied; among those that take part."""
+        """One for each other run that is beaten, half of one for each that is tied; among those that take part."""
         others = self.present - {s}
         beaten, tied = (sum(self.signs[s][t] == sign for t in others) for sign in (1, 0))
         return beaten + Fraction(tied, 2)
 
 
-def system_ranks(scores: list[Fraction]) -> list[int]:
+def run_ranks(scores: list[Fraction]) -> list[int]:
     """The rank of each score: one more than there are better ones."""
     return [1 + sum(other > score for other in scores) for score in scores]
 
 
-def mean_win_rates(num_systems: int, votes: list[Vote]) -> list[Fraction]:
+def mean_win_rates(num_runs: int, votes: list[Vote]) -> list[Fraction]:
     rates = [
         [vote.points(s) / (len(vote.present) - 1) for vote in votes if s in vote.present and len(vote.present) > 1]
-        for s in range(num_systems)
+        for s in range(num_runs)
     ]
     return [sum(own, Fraction(0)) / len(own) if own else Fraction(1, 2) for own in rates]
 
 
-def borda_points(num_systems: int, votes: list[Vote]) -> list[Fraction]:
-    """Points over all requests on which any two are compared; those who are not compared have half of one each."""
-    points = [Fraction(0)] * num_systems
+def borda_points(num_runs: int, votes: list[Vote]) -> list[Fraction]:
+    """Points over all queries on which any two are compared; those who are not compared have half of one each."""
+    points = [Fraction(0)] * num_runs
     for vote in votes:
         if len(vote.present) > 1:
-            for s in range(num_systems):
-                num_absent = num_systems - len(vote.present | {s})
+            for s in range(num_runs):
+                num_absent = num_runs - len(vote.present | {s})
                 points[s] += (
-                    vote.points(s) + Fraction(num_absent, 2) if s in vote.present else Fraction(num_systems - 1, 2)
+                    vote.points(s) + Fraction(num_absent, 2) if s in vote.present else Fraction(num_runs - 1, 2)
                 )
     return points
 
@@ -946,14 +952,14 @@ def average_ranks(values: list[int]) -> list[Fraction]:
     return [Fraction(sum(ranks[value]), len(ranks[value])) for value in values]
 
 
-def majority_signs(num_systems: int, votes: list[Vote]) -> Signs:
-    """Who wins on more requests."""
+def majority_signs(num_runs: int, votes: list[Vote]) -> Signs:
+    """Who wins on more queries."""
 
     def sign(a: int, b: int) -> int:
         balance = sum(vote.signs[a][b] for vote in votes if {a, b} <= vote.present)
         return (balance > 0) - (balance < 0)
 
-    return [[sign(a, b) for b in range(num_systems)] for a in range(num_systems)]
+    return [[sign(a, b) for b in range(num_runs)] for a in range(num_runs)]
 
 
 def copeland_points(signs: Signs) -> list[Fraction]:
@@ -1003,29 +1009,29 @@ def mc4(signs: Signs) -> tuple[list[Fraction], list[int]]:
     scores, ranks = [Fraction(0)] * len(signs), [0] * len(signs)
     for number, shares in enumerate(found):
         num_above = sum(map(len, found[:number]))
-        for s, rank in zip(shares, system_ranks(list(shares.values())), strict=True):
+        for s, rank in zip(shares, run_ranks(list(shares.values())), strict=True):
             scores[s], ranks[s] = len(found) - number - 1 + shares[s], num_above + rank
     return scores, ranks
 
 
-def kemeny(num_systems: int, votes: list[Vote]) -> list[Fraction]:
+def kemeny(num_runs: int, votes: list[Vote]) -> list[Fraction]:
     """Minus the mean place in all the orders that contradict the fewest preferences."""
 
     def contradictions(order: tuple[int, ...]) -> int:
         return sum(vote.signs[b][a] > 0 and {a, b} <= vote.present for a, b in combinations(order, 2) for vote in votes)
 
-    costs = {order: contradictions(order) for order in permutations(range(num_systems))}
+    costs = {order: contradictions(order) for order in permutations(range(num_runs))}
     best = [order for order, cost in costs.items() if cost == min(costs.values())]
-    return [-Fraction(sum(order.index(s) + 1 for order in best), len(best)) for s in range(num_systems)]
+    return [-Fraction(sum(order.index(s) + 1 for order in best), len(best)) for s in range(num_runs)]
 
 
 def mean_places_by_trial(margins: list[list[int]]) -> list[Fraction]:
     """The mean place in all orders with the least sum of margins against them, which are all tried."""
-    systems = range(len(margins))
-    costs = {order: sum(max(0, margins[b][a]) for a, b in combinations(order, 2)) for order in permutations(systems)}
+    runs = range(len(margins))
+    costs = {order: sum(max(0, margins[b][a]) for a, b in combinations(order, 2)) for order in permutations(runs)}
     least = min(costs.values())
     best = [order for order, cost in costs.items() if cost == least]
-    return [Fraction(sum(order.index(s) + 1 for order in best), len(best)) for s in systems]
+    return [Fraction(sum(order.index(s) + 1 for order in best), len(best)) for s in runs]
 
 
 def mean_places_by_sets(margins: list[list[int]]) -> list[Fraction]:
@@ -1054,7 +1060,7 @@ def mean_places_by_sets(margins: list[list[int]]) -> list[Fraction]:
 
 
 def leximin_ranks(values: list[list[float]], direction: int) -> list[int]:
-    """One more than there are systems whose worst request that is not equally bad is better; infinity is the worst."""
+    """One more than there are runs whose worst query that is not equally bad is better; infinity is the worst."""
 
     def worst_first(own: list[float]) -> list[float]:
         return sorted(direction * value if math.isfinite(value) else -math.inf for value in own)
@@ -1069,7 +1075,7 @@ def leximin_ranks(values: list[list[float]], direction: int) -> list[int]:
 
 
 def circles(signs: Signs) -> dict[frozenset[int], int]:
-    """The sets of systems that beat each other in circles, and the length of the shortest circle in each."""
+    """The sets of runs that beat each other in circles, and the length of the shortest circle in each."""
 
     def beats(a: int, b: int) -> bool:
         return signs[a][b] > 0
@@ -1088,22 +1094,20 @@ def circles(signs: Signs) -> dict[frozenset[int], int]:
     }
 
 
-# All systems at once; a layout holds the responses of each system to each request
+# All runs at once; a layout holds the responses of each run to each query
 
 Layout = list[list[float]]
 
 
 def two_way(layout: Layout) -> tuple[list[Fraction], Fraction]:
-    """The mean of each system, and the mean square of what neither system nor request explains, in rationals."""
+    """The mean of each run, and the mean square of what neither run nor query explains, in rationals."""
     x = [[Fraction(value) for value in row] for row in layout]
-    num_systems, num_requests = len(x), len(x[0])
-    of_system = [sum(row, Fraction(0)) / num_requests for row in x]
-    of_request = [sum(column, Fraction(0)) / num_systems for column in zip(*x, strict=True)]
-    grand = sum(of_system, Fraction(0)) / num_systems
-    squares = [
-        (x[s][q] - of_system[s] - of_request[q] + grand) ** 2 for s in range(num_systems) for q in range(num_requests)
-    ]
-    return of_system, sum(squares, Fraction(0)) / ((num_systems - 1) * (num_requests - 1))
+    num_runs, num_queries = len(x), len(x[0])
+    of_run = [sum(row, Fraction(0)) / num_queries for row in x]
+    of_query = [sum(column, Fraction(0)) / num_runs for column in zip(*x, strict=True)]
+    grand = sum(of_run, Fraction(0)) / num_runs
+    squares = [(x[s][q] - of_run[s] - of_query[q] + grand) ** 2 for s in range(num_runs) for q in range(num_queries)]
+    return of_run, sum(squares, Fraction(0)) / ((num_runs - 1) * (num_queries - 1))
 
 
 def simpson(f: Callable[[float], float], low: float, high: float, num_steps: int) -> float:
@@ -1140,7 +1144,7 @@ def spread(layout: Layout) -> float:
 
 
 def permuted(layout: Layout, orders: Iterable[Iterable[int]]) -> Layout:
-    """The layout after the responses to each request have been given to the systems in its order."""
+    """The layout after the responses to each query have been given to the runs in its order."""
     columns = zip(*layout, strict=True)
     given = [[column[s] for s in order] for column, order in zip(columns, orders, strict=True)]
     return [list(row) for row in zip(*given, strict=True)]
@@ -1152,11 +1156,11 @@ def num_as_spread(layout: Layout, difference: float, draws: Iterable[Iterable[It
     return sum(spread(permuted(layout, orders)) >= abs(difference) - rounding for orders in draws)
 
 
-def all_permutations_within(num_requests: int, num_systems: int) -> Iterator[tuple[tuple[int, ...], ...]]:
-    return product(permutations(range(num_systems)), repeat=num_requests)
+def all_permutations_within(num_queries: int, num_runs: int) -> Iterator[tuple[tuple[int, ...], ...]]:
+    return product(permutations(range(num_runs)), repeat=num_queries)
 
 
-# Paired tests of one pair of systems, from differences in whole numbers, so that sums are exact
+# Paired tests of one pair of runs, from differences in whole numbers, so that sums are exact
 
 
 # Over queries
@@ -1250,7 +1254,7 @@ def percentile_ends(numbers: Iterable[Fraction | None], alpha: Fraction) -> tupl
 
 
 def shares_of_first(ranks: list[list[int]]) -> list[Fraction]:
-    """How often each system is first, given its rank in each resample; those who are first together share one."""
+    """How often each run is first, given its rank in each resample; those who are first together share one."""
     shares = [[Fraction(rank == 1, own.count(1)) for rank in own] for own in ranks]
     return [sum(column, Fraction(0)) / len(ranks) for column in zip(*shares, strict=True)]
 
@@ -1280,9 +1284,9 @@ def max_t_counts(rows: list[list[int]], patterns: list[tuple[int, ...]]) -> list
 
 
 def studentized_counts(rows: list[list[int | None]], draws: list[list[int]]) -> list[int]:
-    """How many samples of the requests have a maximum as large, over each pair and those with smaller statistics.
+    """How many samples of the queries have a maximum as large, over each pair and those with smaller statistics.
 
-    The statistic is the square of mean / standard error; None is a request on which the pair is not compared.
+    The statistic is the square of mean / standard error; None is a query on which the pair is not compared.
     """
 
     def squared(values: Sequence[Fraction], *, is_sample: bool) -> Fraction | float:
@@ -1462,7 +1466,7 @@ def joint_depth(places: Iterable[int]) -> float:
     return sum(1 / math.sqrt(place) for place in places) ** -2
 
 
-def rate_items(
+def rate_documents(
     qrels: Mapping[str, Mapping[str, float]], runs: Sequence[Mapping[str, Sequence[str]]], level: float
 ) -> list[tuple[str, str, float, list[float], bool | None]]:
     """List what is retrieved: query, document, joint depth, weights of the runs, whether it is relevant if judged."""
@@ -1479,20 +1483,20 @@ def rate_items(
 
 
 def rate_likelihood(
-    items: list[tuple[str, str, float, list[float], bool | None]],
+    documents: list[tuple[str, str, float, list[float], bool | None]],
     intercept: float,
     slope: float,
     levels: Sequence[float],
 ) -> float:
-    """Return the log likelihood that the estimate of rates maximizes, with its prior and its half items."""
+    """Return the log likelihood that the estimate of rates maximizes, with its prior and its half documents."""
 
     def half_decade(depth: float) -> int:
         return math.floor(2 * math.log10(depth))
 
     judged = []
-    for query, _, depth, weights, relevant in items:
+    for query, _, depth, weights, relevant in documents:
         if relevant is not None:
-            near = [each[4] for each in items if each[0] == query and half_decade(each[2]) == half_decade(depth)]
+            near = [each[4] for each in documents if each[0] == query and half_decade(each[2]) == half_decade(depth)]
             share = sum(each is not None for each in near) / len(near)
             judged.append((share, [1.0, math.log(depth), *weights], relevant))
     total = sum(share for share, _, _ in judged)
@@ -1533,7 +1537,7 @@ def shared_chance(centre: float, spread: float) -> float:
 
 
 def shared_likelihood(cells: Sequence[Sequence[tuple[float, float, bool]]]) -> float:
-    """Return the log likelihood of the labels of items, centre, deviation and label, that share one z in each cell."""
+    """Return the log likelihood of documents' labels, centre, deviation and label, that share one z in each cell."""
     steps = [-9 + 18 * (k + 0.5) / 4000 for k in range(4000)]
     mass = sum(math.exp(-z * z / 2) for z in steps)
     total = 0.0
@@ -1589,8 +1593,8 @@ def sign_test_pvalue(wins: int, losses: int, ties: int = 0) -> Fraction:
     return min(Fraction(1), 2 * Fraction(sum(math.comb(few + many, x) for x in range(few + 1)), 2 ** (few + many)))
 
 
-def effective_requests(numbers: list[int]) -> Fraction | None:
-    """On how many requests the mean rests: 3 (sum d²)² / sum d⁴, at most those that do not tie; None if all do."""
+def effective_queries(numbers: list[int]) -> Fraction | None:
+    """On how many queries the mean rests: 3 (sum d²)² / sum d⁴, at most those that do not tie; None if all do."""
     untied = len([d for d in numbers if d])
     if not untied:
         return None
@@ -1598,7 +1602,7 @@ def effective_requests(numbers: list[int]) -> Fraction | None:
 
 
 def sign_test_power(untied: int, share: float, alpha: float) -> float:
-    """How likely p < alpha is, if each of the requests is won with this chance."""
+    """How likely p < alpha is, if each of the queries is won with this chance."""
     return sum(
         math.comb(untied, wins) * share**wins * (1 - share) ** (untied - wins)
         for wins in range(untied + 1)
@@ -1637,18 +1641,18 @@ def rejected_by_bh(pvalues: list[float], alpha: float) -> list[bool]:
     return [p <= max(within, default=-1.0) for p in pvalues]
 
 
-# Pairs of random rankings, each the positions of its relevant items
+# Pairs of random rankings, each the positions of its relevant documents
 
 
 def agreement_with_worst_case(
     pairs: list[tuple[tuple[int, ...], tuple[int, ...]]], value: Callable[[tuple[int, ...]], Fraction]
 ) -> Fraction:
-    """How often a measure prefers the ranking whose last relevant item is higher, among pairs where one is."""
+    """How often a measure prefers the ranking whose last relevant document is higher, among pairs where one is."""
     separated = [(x, y) if x[-1] < y[-1] else (y, x) for x, y in pairs if x[-1] != y[-1]]
     return Fraction(sum(value(better) > value(worse) for better, worse in separated), len(separated))
 
 
-# A study; what a measure decides is {(request, first system, second system): sign}, for the pairs that it compares
+# A study; what a measure decides is {(query, first run, second run): sign}, for the pairs that it compares
 
 Decided = Mapping[tuple[str, str, str], int]
 
@@ -1676,13 +1680,13 @@ def labels_left(m: int, removed: Fraction) -> int:
 
 
 def chance_of_sample(weights: list[int], sample: Iterable[int]) -> Fraction:
-    """How likely these items are drawn one by one, each from what is left in proportion to its weight."""
+    """How likely these documents are drawn one by one, each from what is left in proportion to its weight."""
     chance = Fraction(0)
     for order in permutations(sample):
         left, one = sum(weights), Fraction(1)
-        for item in order:
-            one *= Fraction(weights[item], left)
-            left -= weights[item]
+        for document in order:
+            one *= Fraction(weights[document], left)
+            left -= weights[document]
         chance += one
     return chance
 
@@ -1705,7 +1709,7 @@ def mismatch(
 
 
 def steps_down(levels: tuple[int, ...], m: int, kind: str) -> list[tuple[int, ...]]:
-    """Sets that cannot be better off: an item sinks by one level; a user wants the first no more, a provider any."""
+    """Sets that cannot be better off: a document sinks by one level; a user wants the first no more, a provider any."""
     sunk = [
         tuple(level + (i == k) for i, level in enumerate(levels))
         for k, sinking in enumerate(levels)
@@ -1762,7 +1766,7 @@ def one_two_five(high: float) -> list[int]:
 
 
 def share_drawn(counts: Sequence[tuple[int, int]], drawn: Sequence[int]) -> Fraction:
-    """Return the share of parts in wholes, each request counted as often as it is drawn."""
+    """Return the share of parts in wholes, each query counted as often as it is drawn."""
     parts = sum(part * times for (part, _), times in zip(counts, drawn, strict=True))
     return Fraction(parts, sum(whole * times for (_, whole), times in zip(counts, drawn, strict=True)))
 
@@ -1918,10 +1922,10 @@ def lost_documents(
 
 
 def likely_labellings(chances: Mapping[str, float]) -> Iterator[tuple[set[str], float]]:
-    """Give every choice of relevant ones among unjudged items, with its chance if each has its own."""
+    """Give every choice of relevant ones among unjudged documents, with its chance if each has its own."""
     for chosen in product([False, True], repeat=len(chances)):
-        labels = {item for item, is_relevant in zip(chances, chosen, strict=True) if is_relevant}
-        yield labels, math.prod(chance if item in labels else 1 - chance for item, chance in chances.items())
+        labels = {document for document, is_relevant in zip(chances, chosen, strict=True) if is_relevant}
+        yield labels, math.prod(chance if document in labels else 1 - chance for document, chance in chances.items())
 
 
 def reversal_chance(
@@ -1937,7 +1941,7 @@ def reversal_chance(
 
 
 def recall_sign(cutoff: int) -> Callable[[set[str], Sequence[str], Sequence[str]], int]:
-    """Compare how many relevant items two rankings have within a cut-off."""
+    """Compare how many relevant documents two rankings have within a cut-off."""
 
     def sign(relevant: set[str], x: Sequence[str], y: Sequence[str]) -> int:
         difference = len(relevant & set(x[:cutoff])) - len(relevant & set(y[:cutoff]))
@@ -1951,14 +1955,19 @@ def value_sign(name: str, direction: int) -> Callable[[set[str], Sequence[str], 
 
     def sign(relevant: set[str], x: Sequence[str], y: Sequence[str]) -> int:
         judged = dict.fromkeys(relevant, 1.0)
-        return better(direction, *(value(name, {}, Case(grades_shown([*items], judged), judged)) for items in (x, y)))
+        return better(
+            direction, *(value(name, {}, Case(grades_shown([*documents], judged), judged)) for documents in (x, y))
+        )
 
     return sign
 
 
 def lexirecall_sign(relevant: set[str], x: Sequence[str], y: Sequence[str]) -> int:
-    """Compare two rankings by LexiRecall; an item that is not retrieved is at infinity."""
-    places = [sorted(ranking.index(item) if item in ranking else math.inf for item in relevant) for ranking in (x, y)]
+    """Compare two rankings by LexiRecall; a document that is not retrieved is at infinity."""
+    places = [
+        sorted(ranking.index(document) if document in ranking else math.inf for document in relevant)
+        for ranking in (x, y)
+    ]
     for mine, theirs in zip(*map(reversed, places), strict=True):
         if mine != theirs:
             return 1 if mine < theirs else -1
@@ -1968,26 +1977,26 @@ def lexirecall_sign(relevant: set[str], x: Sequence[str], y: Sequence[str]) -> i
 # Through the stages of a funnel
 
 
-def fate(item: str, lists: Sequence[Sequence[str]], depths: Sequence[int | None]) -> tuple[str, int | None]:
-    """Say what became of a relevant item, and which stage lost it."""
-    handed_on = [set(items[:depth]) for items, depth in zip(lists, depths, strict=True)]
-    seen = [stage for stage, items in enumerate(lists) if item in set(items)]
-    if item in handed_on[-1]:
+def fate(document: str, lists: Sequence[Sequence[str]], depths: Sequence[int | None]) -> tuple[str, int | None]:
+    """Say what became of a relevant document, and which stage lost it."""
+    handed_on = [set(documents[:depth]) for documents, depth in zip(lists, depths, strict=True)]
+    seen = [stage for stage, documents in enumerate(lists) if document in set(documents)]
+    if document in handed_on[-1]:
         return "kept", None
     if not seen:
         return "never", None
     stage = seen[-1]
-    if item in handed_on[stage]:
+    if document in handed_on[stage]:
         return "dropped", stage + 1
-    if stage > 0 and item in handed_on[stage - 1] & set(lists[stage - 1][: depths[stage]]):
+    if stage > 0 and document in handed_on[stage - 1] & set(lists[stage - 1][: depths[stage]]):
         return "pushed_down", stage
     return "cut", stage
 
 
 def from_elsewhere(relevant: set[str], lists: Sequence[Sequence[str]], depths: Sequence[int | None]) -> list[set[str]]:
-    """Return, for each stage, the relevant items of its list that the stage before did not hand on."""
-    before = [set(items[:depth]) for items, depth in zip(lists, depths, strict=True)]
-    return [set(), *(relevant & set(items) - given for items, given in zip(lists[1:], before, strict=False))]
+    """Return, for each stage, the relevant documents of its list that the stage before did not hand on."""
+    before = [set(documents[:depth]) for documents, depth in zip(lists, depths, strict=True)]
+    return [set(), *(relevant & set(documents) - given for documents, given in zip(lists[1:], before, strict=False))]
 
 
 # What nobody has judged
@@ -1996,8 +2005,8 @@ def from_elsewhere(relevant: set[str], lists: Sequence[Sequence[str]], depths: S
 def labellings(
     judged: Mapping[str, float], lists: Iterable[Sequence[str]], grade: float
 ) -> Iterator[tuple[int, dict[str, float]]]:
-    """Give every way to make unjudged items of the lists relevant: how many they are, and the judgments then."""
-    unjudged = sorted({item for items in lists for item in items if judged.get(item, -1) < 0})
+    """Give every way to make unjudged documents of the lists relevant: how many they are, and the judgments then."""
+    unjudged = sorted({document for documents in lists for document in documents if judged.get(document, -1) < 0})
     for number in range(len(unjudged) + 1):
         for chosen in combinations(unjudged, number):
             yield number, {**judged, **dict.fromkeys(chosen, grade)}
@@ -2018,17 +2027,17 @@ def flip_number(
 
 
 def value_range(
-    judged: Mapping[str, float], items: Sequence[str], grade: float, value: Callable[[Mapping[str, float]], float]
+    judged: Mapping[str, float], documents: Sequence[str], grade: float, value: Callable[[Mapping[str, float]], float]
 ) -> tuple[float, float]:
     """Return the lowest and the highest value over all labellings of a ranking; what is undefined is left out."""
-    values = [value(then) for _, then in labellings(judged, [items], grade)]
+    values = [value(then) for _, then in labellings(judged, [documents], grade)]
     return min(v for v in values if not math.isnan(v)), max(v for v in values if not math.isnan(v))
 
 
 def lexirecall_flip(relevant: set[str], unjudged: set[str], winner: Sequence[str], loser: Sequence[str]) -> float:
     """Return the flip number in the words of the specification, without trying every labelling.
 
-    The loser finds one item more than the winner; or it finds as many, and a place decides for it below which the
+    The loser finds one document more than the winner; or it finds as many, and a place decides for it below which the
     labels of both rankings are equal.
     """
     lacking = len(relevant & {*winner}) - len(relevant & {*loser})
@@ -2041,8 +2050,8 @@ def lexirecall_flip(relevant: set[str], unjudged: set[str], winner: Sequence[str
 def _cost_of_deciding_at(
     place: int, relevant: set[str], unjudged: set[str], winner: Sequence[str], loser: Sequence[str], lacking: int
 ) -> float:
-    rows = [dict(enumerate(items, 1)) for items in (winner, loser)]
-    groups = [{item} for item in {*winner, *loser, ""}]  # "" is what a list holds beyond its end
+    rows = [dict(enumerate(documents, 1)) for documents in (winner, loser)]
+    groups = [{document} for document in {*winner, *loser, ""}]  # "" is what a list holds beyond its end
     for p in range(place + 1, max(len(winner), len(loser)) + 1):
         tied = [group for group in groups if {row.get(p, "") for row in rows} & group]
         groups = [group for group in groups if group not in tied] + [set().union(*tied)]
@@ -2053,7 +2062,7 @@ def _cost_of_deciding_at(
         return math.inf
 
     def moves(group: set[str]) -> int:
-        """How many more items the winner finds, if the group is labelled."""
+        """How many more documents the winner finds, if the group is labelled."""
         return len(group & unjudged & {*winner}) - len(group & unjudged & {*loser})
 
     ahead = lacking + sum(map(moves, needed))
@@ -2070,7 +2079,9 @@ def _cost_of_deciding_at(
 @lru_cache(maxsize=4096)
 def chance_of_finds(population: int, relevant: int, size: int) -> tuple[Fraction, ...]:
     """Return the chance of 0, 1, … relevant ones in a sample, by looking at every sample; the first are relevant."""
-    counts = Counter(sum(item < relevant for item in sample) for sample in combinations(range(population), size))
+    counts = Counter(
+        sum(document < relevant for document in sample) for sample in combinations(range(population), size)
+    )
     total = sum(counts.values())
     return tuple(Fraction(counts[number], total) for number in range(size + 1))
 
@@ -2089,7 +2100,7 @@ def stopped_at(
     ranking: Sequence[str], grades: Mapping[str, float], depth: int, wanted: Fraction
 ) -> tuple[int, int, int | None]:
     """Return how many relevant documents there are and were found, and the least depth that finds enough of them."""
-    relevant = {item for item, grade in grades.items() if grade >= 1}
+    relevant = {document for document, grade in grades.items() if grade >= 1}
     found_at = [len(relevant & {*ranking[:k]}) for k in range(len(ranking) + 1)]
     ideal = [k for k, found in enumerate(found_at) if Fraction(found, len(relevant)) >= wanted]
     return len(relevant), found_at[min(depth, len(ranking))], ideal[0] if ideal else None
@@ -2099,7 +2110,7 @@ def stopped_at(
 
 
 def soft_position(score: float, others: Sequence[float], counts: Sequence[float], temperature: float) -> float:
-    """Return 1 plus how much each item that is not relevant is above this one, as often as it counts."""
+    """Return 1 plus how much each document that is not relevant is above this one, as often as it counts."""
 
     def share(distance: float) -> float:
         """Return the sigmoid, without the exp of a large number."""
@@ -2131,29 +2142,29 @@ def ordered_loss_of_list(
     absent: Set[int] = frozenset(),
     stands_for: Sequence[float] | None = None,
 ) -> float:
-    """Return the same for a list of scores, of which some are of relevant items and some of none."""
+    """Return the same for a list of scores, of which some are of relevant documents and some of none."""
     others = [j for j in range(len(scores)) if j not in relevant and j not in absent]
     counts = [1.0 if stands_for is None else stands_for[j] for j in others]
     return ordered_loss([scores[i] for i in relevant], [scores[j] for j in others], counts, discount, temperature)
 
 
 def fused_scores(rankings: Sequence[Mapping[str, float]], method: str) -> dict[str, float]:
-    """Fuse runs, each {item: score}, without learning; items of equal score are ordered by id, the highest first."""
-    lists = [sorted(run, key=lambda item: (run[item], item), reverse=True) for run in rankings]
-    union = {item for run in lists for item in run}
+    """Fuse runs, each {document: score}, without learning; equal scores are ordered by id, the highest first."""
+    lists = [sorted(run, key=lambda document: (run[document], document), reverse=True) for run in rankings]
+    union = {document for run in lists for document in run}
     made = dict.fromkeys(union, 0.0)
-    for items, run in zip(lists, rankings, strict=True):
+    for documents, run in zip(lists, rankings, strict=True):
         low, high = min(run.values(), default=0.0), max(run.values(), default=0.0)
-        for item in union:
+        for document in union:
             if method == "RRF":
-                made[item] += 1 / (60 + items.index(item) + 1) if item in run else 0.0
+                made[document] += 1 / (60 + documents.index(document) + 1) if document in run else 0.0
             elif method == "CombSUM":
-                share = 1.0 if low == high else (run.get(item, low) - low) / (high - low)
-                made[item] += share if item in run else 0.0
+                share = 1.0 if low == high else (run.get(document, low) - low) / (high - low)
+                made[document] += share if document in run else 0.0
             else:
                 points = list(range(len(union), 0, -1))
-                left = points[len(items) :]
-                made[item] += points[items.index(item)] if item in run else sum(left) / len(left)
+                left = points[len(documents) :]
+                made[document] += points[documents.index(document)] if document in run else sum(left) / len(left)
     return made
 
 
@@ -2162,17 +2173,17 @@ def fused_scores(rankings: Sequence[Mapping[str, float]], method: str) -> dict[s
 
 def plackett_luce(scores: Mapping[str, float], temperature: float = 1) -> dict[tuple[str, ...], float]:
     """How likely each ranking is: the first is drawn by its strength, then the next among those that are left."""
-    strengths = {item: math.exp(score / temperature) for item, score in scores.items()}
+    strengths = {document: math.exp(score / temperature) for document, score in scores.items()}
     chances: dict[tuple[str, ...], float] = {}
     for order in permutations(scores):
-        left = [sum(strengths[item] for item in order[i:]) for i in range(len(order))]
-        chances[order] = math.prod((strengths[item] / left[i] for i, item in enumerate(order)), start=1.0)
+        left = [sum(strengths[document] for document in order[i:]) for i in range(len(order))]
+        chances[order] = math.prod((strengths[document] / left[i] for i, document in enumerate(order)), start=1.0)
     return chances
 
 
-def places_in(ranking: Sequence[str], items: Sequence[str]) -> tuple[float, ...]:
-    """Where the items are; what the ranking lacks is at infinity."""
-    return tuple(ranking.index(item) + 1.0 if item in ranking else math.inf for item in items)
+def places_in(ranking: Sequence[str], documents: Sequence[str]) -> tuple[float, ...]:
+    """Where the documents are; what the ranking lacks is at infinity."""
+    return tuple(ranking.index(document) + 1.0 if document in ranking else math.inf for document in documents)
 
 
 def user_expectations(
@@ -2209,7 +2220,7 @@ def tried_on_the_other_half(
     return user_expectations(tried, relevant, value_of, n)[means.index(min(means))]
 
 
-# pref_eval's way to one order of systems
+# pref_eval's way to one order of runs
 
 
 def ordered_on_each(values: list[list[Fraction]], present: set[int]) -> Signs:

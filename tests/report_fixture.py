@@ -30,12 +30,12 @@ DEMO = simulate_collection(0)
 
 
 def demo_report(**options: Any) -> Report:
-    """Return a page about four systems on thirty requests."""
+    """Return a page about four runs on thirty queries."""
     return report(DEMO.qrels, DEMO.runs, output=None, title="Four runs", **options)
 
 
 def hostile_report() -> Report:
-    """Return a page with hostile names for requests, systems, documents and the title."""
+    """Return a page with hostile names for queries, runs, documents and the title."""
     qrels = {f"q{name}": dict.fromkeys(HOSTILE, 1) for name in HOSTILE}
     runs = {
         f"r{name}": {
@@ -69,7 +69,7 @@ def hostile_texts_report(**options: Any) -> Report:
 
 
 def inherited_report() -> Report:
-    """Return a page with requests, systems and documents named like properties that JavaScript objects inherit."""
+    """Return a page with queries, runs and documents named like properties that JavaScript objects inherit."""
     qrels = {name: dict.fromkeys(INHERITED, 1) for name in INHERITED}
     runs = {
         name: {
@@ -81,15 +81,15 @@ def inherited_report() -> Report:
     return report(qrels, runs, output=None, title="__proto__")
 
 
-def large_payload(template: dict[str, Any], num_systems: int = 110, num_requests: int = 249) -> dict[str, Any]:
+def large_payload(template: dict[str, Any], num_runs: int = 110, num_queries: int = 249) -> dict[str, Any]:
     """Return a payload of the size of TREC's ad hoc track, with made-up numbers, in the form of the template."""
     rng = np.random.default_rng(0)
-    skills = np.linspace(0.95, 0.3, num_systems)
-    num_relevant = np.clip(rng.lognormal(3.5, 0.8, num_requests), 3, 400).astype(int)
+    skills = np.linspace(0.95, 0.3, num_runs)
+    num_relevant = np.clip(rng.lognormal(3.5, 0.8, num_queries), 3, 400).astype(int)
     measures = template["measures"]
-    values = np.clip(skills[:, None] + rng.normal(0, 0.2, (num_systems, num_requests)), 0, 1).round(4)
+    values = np.clip(skills[:, None] + rng.normal(0, 0.2, (num_runs, num_queries)), 0, 1).round(4)
     means = values.mean(axis=1).round(4)
-    a, b = np.triu_indices(num_systems, 1)
+    a, b = np.triu_indices(num_runs, 1)
     pair = {
         "mean": (means[a] - means[b]).round(4).tolist(),
         "low": (means[a] - means[b] - 0.03).round(4).tolist(),
@@ -100,29 +100,29 @@ def large_payload(template: dict[str, Any], num_systems: int = 110, num_requests
         "ties": (values[a] == values[b]).sum(axis=1).tolist(),
         "losses": (values[a] < values[b]).sum(axis=1).tolist(),
     }
-    systems = [f"system{s:03}" for s in range(num_systems)]
+    runs = [f"system{s:03}" for s in range(num_runs)]
     payload = copy.deepcopy(template)
-    payload["manifest"]["runs"] = [{**template["manifest"]["runs"][0], "name": name} for name in systems]
+    payload["manifest"]["runs"] = [{**template["manifest"]["runs"][0], "name": name} for name in runs]
     return payload | {
-        "systems": systems,
-        "labels": [f"s{s}" for s in range(num_systems)],
-        "ranks": list(range(1, num_systems + 1)),
-        "requests": [str(301 + q) for q in range(num_requests)],
+        "runs": runs,
+        "labels": [f"s{s}" for s in range(num_runs)],
+        "ranks": list(range(1, num_runs + 1)),
+        "queries": [str(301 + q) for q in range(num_queries)],
         "means": [[mean] * len(measures) for mean in means.tolist()],
-        "marks": [["s100-s109"] * len(measures)] * num_systems,
-        "better_than": [[num_systems - 1 - s] * len(measures) for s in range(num_systems)],
-        "group_order": [list(range(num_systems))] * len(measures),
-        "groups": [[[s, min(s + 9, num_systems - 1)] for s in range(num_systems - 9)]] * len(measures),
-        "best": [[s == 0] * len(measures) for s in range(num_systems)],
+        "marks": [["s100-s109"] * len(measures)] * num_runs,
+        "better_than": [[num_runs - 1 - s] * len(measures) for s in range(num_runs)],
+        "group_order": [list(range(num_runs))] * len(measures),
+        "groups": [[[s, min(s + 9, num_runs - 1)] for s in range(num_runs - 9)]] * len(measures),
+        "best": [[s == 0] * len(measures) for s in range(num_runs)],
         "values": [values.tolist()] * len(measures),
         "pairs": {"a": a.tolist(), "b": b.tolist(), "by_measure": [pair] * len(measures)},
         "relevant": [[f"FBIS3-{q}-{d}" for d in range(m)] for q, m in enumerate(num_relevant.tolist())],
         "found": [[_found(rng, m, skill) for m in num_relevant.tolist()] for skill in skills.tolist()],
-        "retrieved": [[1000] * num_requests] * num_systems,
-        "absent": [[]] * num_systems,
-        "recall": template["recall"] | {"mean": [template["recall"]["mean"][0]] * num_systems},
+        "retrieved": [[1000] * num_queries] * num_runs,
+        "absent": [[]] * num_runs,
+        "recall": template["recall"] | {"mean": [template["recall"]["mean"][0]] * num_runs},
         "depth_needed": [
-            {"recall": need["recall"], "median": [None] * num_systems, "reached": [0.5] * num_systems}
+            {"recall": need["recall"], "median": [None] * num_runs, "reached": [0.5] * num_runs}
             for need in template["depth_needed"]
         ],
     }

@@ -33,7 +33,7 @@ def address() -> Iterator[str]:
 
 @pytest.fixture
 def show(browser: Any, address: str) -> Iterator[Open]:
-    """Open pages, all in one tab; a request to anywhere else fails the test."""
+    """Open pages, all in one tab; a query to anywhere else fails the test."""
     contexts, asked = [], []
 
     def opened(name: str, page: Any = None, **context: Any) -> Any:

@@ -38,7 +38,7 @@ from test_spark import FORTY, HARMS, damage, table_of
 
 MASTER = "local-cluster[2,1,1024]"
 MEASURES = ["LexiRecall", "TSE", "R@1000", "Rprec", "AP", "nDCG", "RR", "Bpref"]
-SYSTEMS = ("bm25", "dense", "fused")
+RUNS = ("bm25", "dense", "fused")
 MOST_SECONDS = 1800
 SETTINGS = {"spark.sql.shuffle.partitions": "16", "spark.executor.memory": "1g"}
 QUICK = {"spark.sql.shuffle.partitions": "2", "spark.executor.memory": "600m", "spark.task.maxFailures": "2"}
@@ -46,30 +46,30 @@ HEAVY_ROWS, MANY_RELEVANT = 1_000_000, 10_000
 
 
 def simulated(num_rows: int) -> tuple[pa.Table, pa.Table]:
-    """Make runs with tied scores; the first request has a million rows and ten thousand relevant items."""
+    """Make runs with tied scores; the first query has a million rows and ten thousand relevant documents."""
     rng = np.random.default_rng(8)
-    num_requests = 1 + max(num_rows - HEAVY_ROWS, 0) // (1000 * len(SYSTEMS))
-    parts = [(SYSTEMS[0], 0, HEAVY_ROWS)]
-    parts += [(name, q, 1000) for name in SYSTEMS for q in range(1, num_requests) if rng.random() < 0.95]
-    parts += [(name, 0, 1000) for name in SYSTEMS[1:]]
+    num_queries = 1 + max(num_rows - HEAVY_ROWS, 0) // (1000 * len(RUNS))
+    parts = [(RUNS[0], 0, HEAVY_ROWS)]
+    parts += [(name, q, 1000) for name in RUNS for q in range(1, num_queries) if rng.random() < 0.95]
+    parts += [(name, 0, 1000) for name in RUNS[1:]]
     sizes = [size for _, _, size in parts]
     offsets = [rng.integers(0, 2000) if size == 1000 else 0 for size in sizes]
     runs = pa.table(
         {
-            "system": np.repeat([name for name, _, _ in parts], sizes),
+            "run": np.repeat([name for name, _, _ in parts], sizes),
             "query_id": np.repeat([f"q{q}" for _, q, _ in parts], sizes),
             "doc_id": pa.array(np.concatenate([np.arange(n) + o for n, o in zip(sizes, offsets, strict=True)])),
             "score": np.round(rng.exponential(size=sum(sizes)), 3),
         }
     )
-    judged = [MANY_RELEVANT, *rng.integers(5, 80, num_requests - 1)]
-    items = [np.sort(rng.choice(HEAVY_ROWS if n == MANY_RELEVANT else 3000, n, replace=False)) for n in judged]
+    judged = [MANY_RELEVANT, *rng.integers(5, 80, num_queries - 1)]
+    documents = [np.sort(rng.choice(HEAVY_ROWS if n == MANY_RELEVANT else 3000, n, replace=False)) for n in judged]
     grades = rng.integers(0, 4, sum(judged))
     grades[:MANY_RELEVANT] += grades[:MANY_RELEVANT] == 0
     qrels = pa.table(
         {
-            "query_id": np.repeat([f"q{q}" for q in range(num_requests)], judged),
-            "doc_id": pa.array(np.concatenate(items)),
+            "query_id": np.repeat([f"q{q}" for q in range(num_queries)], judged),
+            "doc_id": pa.array(np.concatenate(documents)),
             "relevance": grades,
         }
     )
@@ -82,13 +82,13 @@ def as_text(runs: pa.Table, qrels: pa.Table, folder: Path) -> Scores:
         stream.writelines(
             f"{q} 0 {d} {g}\n" for q, d, g in zip(*(qrels[c].to_pylist() for c in qrels.column_names), strict=True)
         )
-    systems = np.array(runs["system"].to_pylist())
-    for name in SYSTEMS:
-        rows = runs.filter(pa.array(systems == name)).to_pydict()
+    names = np.array(runs["run"].to_pylist())
+    for name in RUNS:
+        rows = runs.filter(pa.array(names == name)).to_pydict()
         with (folder / name).open("w") as stream:
             columns = rows["query_id"], rows["doc_id"], rows["score"]
             stream.writelines(f"{q} Q0 {d} 0 {s!r} {name}\n" for q, d, s in zip(*columns, strict=True))
-    return lexirecall.evaluate(folder / "qrels", [folder / name for name in SYSTEMS], MEASURES)
+    return lexirecall.evaluate(folder / "qrels", [folder / name for name in RUNS], MEASURES)
 
 
 def executors(of: int = 0, sign: bytes = b"CoarseGrainedExecutorBackend") -> Iterator[int]:
@@ -147,7 +147,7 @@ def is_same(scores: Scores, expected: Scores) -> bool:
 
 
 def survives_a_kill(folder: Path, expected: Scores) -> bool:
-    """Evaluate, and kill an executor the second time and while systems are compared."""
+    """Evaluate, and kill an executor the second time and while runs are compared."""
     with cluster(SETTINGS) as spark:
         runs = spark.read.parquet(str(folder / "runs.parquet"))
         qrels = lexirecall.load_judgments(folder / "qrels")
@@ -159,7 +159,7 @@ def survives_a_kill(folder: Path, expected: Scores) -> bool:
             is_right &= is_same(lexirecall.evaluate(qrels, runs, MEASURES), expected)
         with killing(spark):
             found = list(lexirecall.compare(qrels, runs, MEASURES).rows())
-        wanted = list(lexirecall.compare(folder / "qrels", [folder / name for name in SYSTEMS], MEASURES).rows())
+        wanted = list(lexirecall.compare(folder / "qrels", [folder / name for name in RUNS], MEASURES).rows())
         differing = sum(row != other for row, other in zip(found, wanted, strict=True))
         print(f"  {differing} of {len(wanted)} rows of the comparison differ")
         return is_right and not differing and num_lost(spark) > 1
@@ -204,7 +204,7 @@ def refuses(name: str, call: Callable[[], Any], error: type[LexirecallError], sa
 def faults(folder: Path) -> Iterator[bool]:
     """Tell of each fault whether it is said what went wrong."""
     with cluster(QUICK) as spark:
-        qrels = {query: {item: grade} for query, item, grade in FORTY}
+        qrels = {query: {document: grade} for query, document, grade in FORTY}
         for harm, (do_harm, said) in HARMS.items():
             path = table_of(folder / harm, write_page_checksum=True)
             runs = spark.read.parquet(str(path))

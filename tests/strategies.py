@@ -1,4 +1,4 @@
-"""Small collections to test with: few requests and documents, and everything that goes wrong with them in practice."""
+"""Small collections to test with: few queries and documents, and everything that goes wrong with them in practice."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,8 +14,8 @@ Qrels = dict[str, dict[str, float]]
 Run = dict[str, dict[str, float]]
 
 DOCUMENTS = ("a", "B", "b", "A1", "a1", "Z", "é", "ß", "Ω-7", "日本", "d10", "d9")
-REQUESTS = ("q1", "Q1", "7", "frage-ü")
-UNJUDGED_REQUESTS = ("q2", "none")
+QUERIES = ("q1", "Q1", "7", "frage-ü")
+UNJUDGED_QUERIES = ("q2", "none")
 
 # Pairs that are equal in float32, numbers that are equal though written otherwise, and infinity
 SCORES = (0.0, -0.0, 1.0, 1.0, 2.0, -3.5, 0.50000000001, 0.50000000002, 16777216.0, 16777217.0, 1e39, float("inf"))
@@ -47,7 +47,7 @@ def some(cases: int) -> int:
 
 @dataclass(frozen=True)
 class Collection:
-    """Judgments, some systems' runs, and a corpus size that is large enough for them, if one is known."""
+    """Judgments, some runs' runs, and a corpus size that is large enough for them, if one is known."""
 
     qrels: Qrels
     runs: dict[str, Run]
@@ -69,16 +69,16 @@ def valued(documents: tuple[str, ...], values: tuple[float, ...]) -> st.SearchSt
 
 
 def qrels(documents: tuple[str, ...], values: tuple[float, ...]) -> st.SearchStrategy[Qrels]:
-    """Judgments of some requests; many have no relevant item, some no judged one."""
-    return st.dictionaries(st.sampled_from(REQUESTS), valued(documents, values), min_size=1, max_size=len(REQUESTS))
+    """Judgments of some queries; many have no relevant document, some no judged one."""
+    return st.dictionaries(st.sampled_from(QUERIES), valued(documents, values), min_size=1, max_size=len(QUERIES))
 
 
 @st.composite
 def runs(draw: st.DrawFn, judged: Qrels, ranking: st.SearchStrategy[dict[str, float]]) -> Run:
-    """A run that answers at least one judged request; it leaves some out and answers others that nobody judged."""
-    answered = draw(st.permutations([*REQUESTS, *UNJUDGED_REQUESTS]))
+    """A run that answers at least one judged query; it leaves some out and answers others that nobody judged."""
+    answered = draw(st.permutations([*QUERIES, *UNJUDGED_QUERIES]))
     number = draw(st.integers(2, len(answered)))
-    run = {request: draw(ranking) for request in answered[:number]}
+    run = {query: draw(ranking) for query in answered[:number]}
     if not run.keys() & judged.keys():
         run[next(iter(judged))] = draw(ranking)
     return run
@@ -91,29 +91,25 @@ def collections(
     grades: tuple[float, ...] = GRADES,
     scores: tuple[float, ...] = SCORES,
     documents: tuple[str, ...] = DOCUMENTS,
-    max_systems: int = 2,
+    max_runs: int = 2,
     with_size: bool | None = None,
 ) -> Collection:
     """A whole collection; `with_size` says whether the corpus size is known, None leaves it open."""
     judged = draw(qrels(documents, grades))
-    systems = draw(st.integers(1, max_systems))
+    num_runs = draw(st.integers(1, max_runs))
     ranking = valued(documents, scores)
-    drawn = {f"system{number}": draw(runs(judged, ranking)) for number in range(1, systems + 1)}
+    drawn = {f"system{number}": draw(runs(judged, ranking)) for number in range(1, num_runs + 1)}
     is_known = draw(st.booleans()) if with_size is None else with_size
     extra = draw(st.integers(0, 5))
     return Collection(judged, drawn, _smallest_corpus(judged, drawn) + extra if is_known else None)
 
 
 def _smallest_corpus(judged: Qrels, runs: Mapping[str, Run]) -> int:
-    """The most documents that one request knows of: retrieved, or relevant and missing."""
+    """The most documents that one query knows of: retrieved, or relevant and missing."""
     return max(
         [
             1,
-            *(
-                len({*run.get(request, {}), *documents})
-                for run in runs.values()
-                for request, documents in judged.items()
-            ),
+            *(len({*run.get(query, {}), *documents}) for run in runs.values() for query, documents in judged.items()),
         ]
     )
 

@@ -62,8 +62,10 @@ def collections(draw: st.DrawFn) -> tuple[Grades, Run]:
     """Judgments in whole grades, some negative, and a run without near ties; queries lack rankings, or judgments."""
     grades = draw(strategies.qrels(strategies.DOCUMENTS, (-1.0, 0.0, 0.0, 1.0, 1.0, 2.0, 3.0)))
     ranking = strategies.valued(strategies.DOCUMENTS, (0.0, 1.0, 1.0, 2.0, -3.5))
-    run = draw(st.dictionaries(st.sampled_from([*strategies.REQUESTS, "none"]), ranking, max_size=4))
-    return {query: {item: int(grade) for item, grade in judged.items()} for query, judged in grades.items()}, run
+    run = draw(st.dictionaries(st.sampled_from([*strategies.QUERIES, "none"]), ranking, max_size=4))
+    return {
+        query: {document: int(grade) for document, grade in judged.items()} for query, judged in grades.items()
+    }, run
 
 
 # Names
@@ -324,7 +326,7 @@ def test_gains_that_we_do_not_compute_are_left_to_other_providers() -> None:
 
 def rows_of(nested: Any, row: Any) -> list[Any]:
     """Return rows with fields, those of a query not one behind the other."""
-    rows = [row(query, item, number) for query, inner in nested.items() for item, number in inner.items()]
+    rows = [row(query, document, number) for query, inner in nested.items() for document, number in inner.items()]
     return rows[::2] + rows[1::2]
 
 
@@ -337,7 +339,7 @@ FORMS: dict[str, Callable[[Any, Any], Any]] = {
     "list": rows_of,
     "iterator": lambda nested, row: iter(rows_of(nested, row)),
     "pandas": frame_of,
-    "pandas with other columns": lambda nested, row: frame_of(nested, row).assign(system="s", qid="1", rank=1),
+    "pandas with other columns": lambda nested, row: frame_of(nested, row).assign(run="s", qid="1", rank=1),
     "polars": lambda nested, row: pl.from_pandas(frame_of(nested, row)),
 }
 

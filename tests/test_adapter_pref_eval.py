@@ -52,7 +52,7 @@ def test_the_lines_have_the_keys_and_the_order_of_the_reference() -> None:
     ]
 
 
-def test_within_a_request_a_run_is_compared_with_the_later_ones_and_then_has_its_own_line() -> None:
+def test_within_a_query_a_run_is_compared_with_the_later_ones_and_then_has_its_own_line() -> None:
     found = [line for line in lines(QRELS, RUNS, ["lexirecall", "ap"]) if line["qid"] == "q1"]
     assert [line.get("run") or line["runi"] + line["runj"] for line in found] == ["xy", "xw", "x", "yw", "y", "w"]
 
@@ -61,13 +61,13 @@ def test_preferences_alone_have_no_lines_of_single_runs() -> None:
     assert {line.get("type") for line in lines(QRELS, RUNS, ["lexirecall", "dcgrpp"])} == {"preference", None}
 
 
-def test_a_run_that_lacks_a_request_has_found_nothing() -> None:
+def test_a_run_that_lacks_a_query_has_found_nothing() -> None:
     found = [line for line in lines(QRELS, RUNS, ["lexirecall", "ap"]) if line["qid"] == "q2"]
     assert [line["lexirecall"] for line in found if "runi" in line] == [-1, 1, 1]
     assert [line["ap"] for line in found if line.get("run") == "w"] == [0.0]
 
 
-def test_requests_and_means_can_be_had_alone() -> None:
+def test_queries_and_means_can_be_had_alone() -> None:
     preferences = prefer(QRELS, RUNS, ["ap"])
     assert {json.loads(line)["qid"] for line in preferences.to_text(per_query=False).splitlines()} == {"all"}
     assert {json.loads(line)["qid"] for line in preferences.to_text(summary=False).splitlines()} == {"q1", "q2"}
@@ -111,10 +111,10 @@ SIZES = strategies.fractions(-1, 1, max_denominator=4)
 
 @strategies.composite
 def sizes_of_preferences(draw: strategies.DrawFn) -> tuple[list[list[list[Fraction]]], list[set[int]]]:
-    """Draw who prefers whom by how much, and who takes part, on each of some requests."""
-    size, num_requests = draw(strategies.integers(2, 5)), draw(strategies.integers(1, 4))
-    present = [draw(strategies.sets(strategies.integers(0, size - 1))) for _ in range(num_requests)]
-    values = [[[Fraction(0)] * size for _ in range(size)] for _ in range(num_requests)]
+    """Draw who prefers whom by how much, and who takes part, on each of some queries."""
+    size, num_queries = draw(strategies.integers(2, 5)), draw(strategies.integers(1, 4))
+    present = [draw(strategies.sets(strategies.integers(0, size - 1))) for _ in range(num_queries)]
+    values = [[[Fraction(0)] * size for _ in range(size)] for _ in range(num_queries)]
     for q, members in enumerate(present):
         for a, b in combinations(sorted(members), 2):
             values[q][a][b] = draw(SIZES)
@@ -124,7 +124,7 @@ def sizes_of_preferences(draw: strategies.DrawFn) -> tuple[list[list[list[Fracti
 
 @quick(100)
 @given(sizes_of_preferences())
-def test_on_each_request_the_sums_of_preferences_decide(
+def test_on_each_query_the_sums_of_preferences_decide(
     drawn: tuple[list[list[list[Fraction]]], list[set[int]]],
 ) -> None:
     values, present = drawn
@@ -142,16 +142,16 @@ def test_on_each_request_the_sums_of_preferences_decide(
 
 
 def points_from_lines(text: str, measure: str) -> dict[str, float]:
-    """Add up the preferences of each run and request, as pref_aggregate.py does; half a point each for equal sums."""
+    """Add up the preferences of each run and query, as pref_aggregate.py does; half a point each for equal sums."""
     sums: dict[str, dict[str, float]] = {}
     for line in map(json.loads, text.splitlines()):
         if line["qid"] != "all":
-            of_request = sums.setdefault(line["qid"], {})
+            of_query = sums.setdefault(line["qid"], {})
             for name, sign in (("runi", 1), ("runj", -1)):
-                of_request[line[name]] = of_request.get(line[name], 0) + sign * line[measure]
+                of_query[line[name]] = of_query.get(line[name], 0) + sign * line[measure]
     points: dict[str, float] = {}
-    for of_request in sums.values():
-        rounded = {run: round(total, 9) for run, total in of_request.items()}
+    for of_query in sums.values():
+        rounded = {run: round(total, 9) for run, total in of_query.items()}
         for run, own in rounded.items():
             beaten = sum((own > other) + (own == other) / 2 for other in rounded.values()) - 0.5
             points[run] = points.get(run, 0) + beaten
@@ -159,7 +159,7 @@ def points_from_lines(text: str, measure: str) -> dict[str, float]:
 
 
 @pytest.mark.parametrize("measure", ["rpp", "invrpp", "dcgrpp", "lexirecall"])
-def test_points_are_those_of_the_orders_of_requests(measure: str) -> None:
+def test_points_are_those_of_the_orders_of_queries(measure: str) -> None:
     for seed in range(20):
         qrels, runs = judged_and_ranked(seed)
         qrels["q0"]["d0"] = 1
@@ -253,11 +253,11 @@ def test_signs_and_means_are_those_of_the_definitions(seed: int) -> None:
             signs.setdefault((first, second), []).append(naive.lexirecall(*vectors))
     asked = {pair: [line for line in found if (line.get("runi"), line.get("runj")) == pair] for pair in signs}
     for pair, expected in signs.items():
-        *requests, mean = asked[pair]
-        assert [line["lexirecall"] for line in requests] == expected
+        *queries, mean = asked[pair]
+        assert [line["lexirecall"] for line in queries] == expected
         assert mean["qid"] == "all"
         assert mean["lexirecall"] == pytest.approx(sum(expected) / len(expected))
-        assert mean["ap"] == pytest.approx(sum(line["ap"] for line in requests) / len(requests))
+        assert mean["ap"] == pytest.approx(sum(line["ap"] for line in queries) / len(queries))
 
 
 def placed(ranking: list[str], relevant: list[str]) -> list[float]:
@@ -273,7 +273,7 @@ def test_lines_of_single_runs_hold_the_values_of_evaluate() -> None:
 
 
 def read_as_its_aggregator_does(text: str, measure: str) -> Iterator[tuple[str, str, float]]:
-    """What pref_aggregate.py takes from a file: lines of requests, preferences by pair and metrics by run."""
+    """What pref_aggregate.py takes from a file: lines of queries, preferences by pair and metrics by run."""
     for line in map(json.loads, text.splitlines()):
         if line["qid"] != "all" and line["sample"] == 0:
             wanted = "metric" if measure in ("ap", "rr") else "preference"
@@ -307,6 +307,6 @@ def test_an_option_that_the_lines_have_no_place_for_is_an_error(option: tuple[st
 
 
 def test_signs_of_a_preference_are_whole_numbers_and_its_means_are_not() -> None:
-    *requests, mean = str(prefer(QRELS, {"x": RUNS["x"], "w": RUNS["w"]}, ["LexiRecall"])).splitlines()
-    assert [line[-16:] for line in requests] == ['"lexirecall": 0}', '"lexirecall": 1}']
+    *queries, mean = str(prefer(QRELS, {"x": RUNS["x"], "w": RUNS["w"]}, ["LexiRecall"])).splitlines()
+    assert [line[-16:] for line in queries] == ['"lexirecall": 0}', '"lexirecall": 1}']
     assert mean.endswith('"lexirecall": 0.5}')

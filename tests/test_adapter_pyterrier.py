@@ -35,24 +35,26 @@ def pt() -> Any:
 def nested(frame: pd.DataFrame, value: str) -> dict[str, dict[str, float]]:
     rows = zip(frame["qid"], frame["docno"], frame[value], strict=True)
     result: dict[str, dict[str, float]] = {}
-    for query, item, number in rows:
-        result.setdefault(query, {})[item] = number
+    for query, document, number in rows:
+        result.setdefault(query, {})[document] = number
     return result
 
 
 def make_frames(seed: int) -> tuple[pd.DataFrame, pd.DataFrame, list[pd.DataFrame]]:
-    """Topics, judgments and three systems' results: ties, short lists, and queries without answer or relevant one."""
+    """Topics, judgments and three runs' results: ties, short lists, and queries without answer or relevant one."""
     draw = random.Random(seed)  # noqa: S311 - no secret
-    queries, items = [str(number) for number in range(NUM_QUERIES)], [f"d{number}" for number in range(30)]
+    queries, documents = [str(number) for number in range(NUM_QUERIES)], [f"d{number}" for number in range(30)]
     topics = pd.DataFrame({"qid": queries, "query": "words"})
-    judged = [(query, item, draw.choice([0, 1, 1, 2])) for query in queries[:-1] for item in draw.sample(items, 8)]
-    judged += [(queries[-1], item, 0) for item in items[:3]]
+    judged = [
+        (query, document, draw.choice([0, 1, 1, 2])) for query in queries[:-1] for document in draw.sample(documents, 8)
+    ]
+    judged += [(queries[-1], document, 0) for document in documents[:3]]
     runs = []
     for _ in range(3):
         rows = [
-            (query, item, float(draw.randint(0, 20)))
+            (query, document, float(draw.randint(0, 20)))
             for query in queries[draw.randint(0, 1) :]
-            for item in draw.sample(items, draw.randint(3, 25))
+            for document in draw.sample(documents, draw.randint(3, 25))
         ]
         frame = pd.DataFrame(rows, columns=["qid", "docno", "score"])
         frame["rank"] = frame.groupby("qid")["score"].rank(method="first", ascending=False).astype(int) - 1
@@ -109,9 +111,9 @@ def test_preference_against_the_baseline_is_tested_by_the_sign_test(pt: Any) -> 
     against = LexiRecallAgainst(pt.model.to_ir_measures(runs[0]), name="a")
     table = pt.Experiment(runs, topics, qrels, [against], names=["a", "b", "c"], baseline=0, test=sign_test)
     rows = list(compare(runs, topics, qrels, ["LexiRecall"], names=["a", "b", "c"], baseline=0).rows())
-    for system, row in zip(("b", "c"), rows, strict=True):
-        found = table.set_index("name").loc[system]
-        assert (row["a"], row["b"]) == ("a", system)
+    for run, row in zip(("b", "c"), rows, strict=True):
+        found = table.set_index("name").loc[run]
+        assert (row["a"], row["b"]) == ("a", run)
         wins, losses = found["LexiRecall against a +"], found["LexiRecall against a -"]
         assert (wins, losses) == (row["losses"], row["wins"])
         assert found["LexiRecall against a p-value"] == pytest.approx(row["p"], rel=1e-12)
@@ -236,7 +238,7 @@ def test_frames_need_no_topics_and_no_names() -> None:
         ({"names": ["a", "b", "a"]}, r"two runs have the same name: 'a' \(number 1 and number 3\)"),
         ({"baseline": 3}, "baseline is 3, but must be from 0 to 2, or a name"),
         ({"baseline": "d"}, "no run is called 'd'"),
-        ({"systems": ["bm25", "dense"]}, "'bm25' is a str, but must be a transformer or a data frame"),
+        ({"runs": ["bm25", "dense"]}, "'bm25' is a str, but must be a transformer or a data frame"),
         ({"topics": ["1", "2"]}, "topics and qrels are not data frames with a column 'qid'"),
         ({"measures": [LastRel(n=10)]}, r"LastRel\(n=10\) sets n for one measure only\n  give corpus_size="),
         ({"measures": [LexiRecallAgainst({})]}, "each pair of runs is compared anyway\n  write 'LexiRecall'"),
@@ -245,7 +247,7 @@ def test_frames_need_no_topics_and_no_names() -> None:
 )
 def test_what_cannot_be_compared_is_refused(changed: dict[str, Any], problem: str) -> None:
     topics, qrels, runs = make_frames(9)
-    arguments = {"systems": runs, "topics": topics, "qrels": qrels, "measures": ["LexiRecall"]} | changed
+    arguments = {"runs": runs, "topics": topics, "qrels": qrels, "measures": ["LexiRecall"]} | changed
     with pytest.raises(UsageError, match=problem):
         compare(**arguments)
 

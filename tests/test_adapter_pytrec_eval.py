@@ -1,6 +1,6 @@
 """The drop-in for pytrec_eval, against pytrec_eval (package pytrec-eval-terrier), which bundles trec_eval 9.
 
-It is never asked what makes it read beyond its buffers or leave the process: requests whose grades are all negative,
+It is never asked what makes it read beyond its buffers or leave the process: queries whose grades are all negative,
 empty rankings, a cut-off of 0, parameters it cannot read.
 """
 
@@ -27,28 +27,28 @@ RUN: Run = {"q1": {"d1": 1.0, "d2": 0.5, "d3": 0.2, "d4": 0.1}, "q2": {"d1": 1.0
 
 
 def whole(qrels: Qrels, run: Run, *, judged_only: bool) -> dict[str, dict[str, int]]:
-    """Leave the requests that can be asked, and make the grades integers, as it wants them."""
+    """Leave the queries that can be asked, and make the grades integers, as it wants them."""
     kept = {}
-    for request, judged in qrels.items():
-        with_judgment = {item for item, grade in judged.items() if grade >= 0}
-        ranking = run.get(request, {})
-        if request not in run or (with_judgment and (with_judgment & ranking.keys() if judged_only else ranking)):
-            kept[request] = {item: int(grade) for item, grade in judged.items()}
+    for query, judged in qrels.items():
+        with_judgment = {document for document, grade in judged.items() if grade >= 0}
+        ranking = run.get(query, {})
+        if query not in run or (with_judgment and (with_judgment & ranking.keys() if judged_only else ranking)):
+            kept[query] = {document: int(grade) for document, grade in judged.items()}
     return kept
 
 
 def assert_same(qrels: Qrels, run: Run, measures: set[str], level: int = 1, *, judged_only: bool = False) -> None:
-    """Compare names, requests and values; scores are single precision there."""
+    """Compare names, queries and values; scores are single precision there."""
     asked = whole(qrels, run, judged_only=judged_only)
     expected = theirs.RelevanceEvaluator(asked, measures, level, judged_only).evaluate(run)
     found = ours.RelevanceEvaluator(asked, measures, level, judged_only, score_dtype="float32").evaluate(run)
     assert found.keys() == expected.keys()
-    for request, values in expected.items():
-        assert found[request] == pytest.approx(values, rel=1e-9, abs=1e-9), request
-        assert list(found[request]) == list(values)
+    for query, values in expected.items():
+        assert found[query] == pytest.approx(values, rel=1e-9, abs=1e-9), query
+        assert list(found[query]) == list(values)
 
 
-drawn = collections(grades=INTEGER_GRADES, scores=FLOAT32_SCORES, max_systems=1, with_size=False)
+drawn = collections(grades=INTEGER_GRADES, scores=FLOAT32_SCORES, max_runs=1, with_size=False)
 
 
 @pytest.mark.parametrize("judged_only", [False, True])
@@ -67,9 +67,9 @@ def large_collection(seed: int) -> tuple[Qrels, Run]:
     for number in range(25):
         pool = random_of.sample(documents, random_of.choice([3, 50, 300]))
         grades = random_of.choice([INTEGER_GRADES, (0.0,), (1.0, 0.0)])
-        qrels[f"r{number}"] = {item: float(random_of.choice(grades)) for item in pool}
+        qrels[f"r{number}"] = {document: float(random_of.choice(grades)) for document in pool}
         retrieved = random_of.sample(documents, random_of.choice([1, 400, 900])) + pool[::2]
-        run[f"r{number}"] = {item: round(random_of.gauss(0, 1), 2) for item in retrieved}
+        run[f"r{number}"] = {document: round(random_of.gauss(0, 1), 2) for document in retrieved}
     del run["r3"], qrels["r4"]
     return qrels, run
 
@@ -80,7 +80,7 @@ def test_a_large_collection_equals_pytrec_eval(level: int, judged_only: bool) ->
     assert_same(*large_collection(seed=level), EVERYTHING, level, judged_only=judged_only)
 
 
-REQUESTS = (
+QUERIES = (
     {"official"}, {"set"}, {"P"}, {"map", "ndcg"}, {"P_3,1"}, {"P.3,1"}, {"P_3", "P.1"}, {"ndcg_cut_2", "ndcg_cut.1,3"},
     {"recall_2"}, {"map_cut.2"}, {"success"}, {"success_2"}, {"relative_P_2"}, {"iprec_at_recall_0.1,0.5"},
     {"iprec_at_recall.0.25"}, {"Rprec_mult_0.5,1.5"}, {"11pt_avg_0.2,0.5,0.8"}, {"set_F_0.5"}, {"set_F.2"},
@@ -88,7 +88,7 @@ REQUESTS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("measures", REQUESTS, ids=lambda measures: "+".join(sorted(measures)))
+@pytest.mark.parametrize("measures", QUERIES, ids=lambda measures: "+".join(sorted(measures)))
 def test_measures_are_asked_for_and_named_as_in_pytrec_eval(measures: set[str]) -> None:
     assert_same(QRELS, RUN, measures)
 
@@ -156,17 +156,17 @@ def test_numbers_may_be_of_numpy_and_ids_integers() -> None:
     evaluator = ours.RelevanceEvaluator({1: {10: np.int64(1), 20: np.int8(0)}, 2: {10: True}}, {"map", "num_ret"})
     found = evaluator.evaluate({1: {10: np.float32(0.5), 20: np.float64(0.75)}, np.int64(2): {10: 3}})
     assert found == {1: {"num_ret": 2, "map": 0.5}, 2: {"num_ret": 1, "map": 1}}
-    assert {type(request) for request in found} == {int, np.int64}
+    assert {type(query) for query in found} == {int, np.int64}
     assert all(type(value) is float for values in found.values() for value in values.values())
 
 
 class Tensor:
-    """What a number of PyTorch, JAX or TensorFlow has: `item` and `__float__`, and nothing of Python's numbers."""
+    """What a number of PyTorch, JAX or TensorFlow has: `document` and `__float__`, and nothing of Python's numbers."""
 
     def __init__(self, value: float) -> None:
         self.value = float(value)
 
-    def item(self) -> float:
+    def document(self) -> float:
         return self.value
 
     def __float__(self) -> float:
@@ -202,15 +202,15 @@ def test_a_run_may_be_ranked_lists() -> None:
     assert ours.RelevanceEvaluator(QRELS, {"map"}).evaluate({"q1": ["x", "d1"]}) == {"q1": {"map": 0.25}}
 
 
-def test_requests_that_crash_pytrec_eval_are_worth_nothing() -> None:
+def test_queries_that_crash_pytrec_eval_are_worth_nothing() -> None:
     qrels = {"negative": {"a": -1, "b": -3}, "empty": {"a": 1, "b": 0}, "unjudged": {}}
     run: dict[str, dict[str, float]] = {"negative": {"a": 1.0}, "empty": {}, "unjudged": {"a": 1.0}}
     found = ours.RelevanceEvaluator(qrels, {"all_trec"}).evaluate(run)
     assert found.keys() == {"negative", "empty"}
-    for request, counts in {"negative": {"num_ret": 1, "utility": -1}, "empty": {"num_rel": 1}}.items():
-        rest = {name: value for name, value in found[request].items() if value and not name.startswith("gm_")}
+    for query, counts in {"negative": {"num_ret": 1, "utility": -1}, "empty": {"num_rel": 1}}.items():
+        rest = {name: value for name, value in found[query].items() if value and not name.startswith("gm_")}
         assert rest == {"num_q": 1, **counts}
-        assert found[request]["gm_map"] == found[request]["gm_bpref"] == np.log(1e-5)
+        assert found[query]["gm_map"] == found[query]["gm_bpref"] == np.log(1e-5)
 
 
 @pytest.mark.parametrize(("qrels", "run"), [(QRELS, {}), (QRELS, {"other": {"d1": 1.0}}), ({}, RUN), ({"q1": {}}, RUN)])

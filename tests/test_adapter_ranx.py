@@ -26,11 +26,11 @@ Grades = dict[str, dict[str, int]]
 Ranked = dict[str, dict[str, float]]
 
 
-def collection(seed: int = 3, num_requests: int = 12) -> tuple[Grades, list[Ranked]]:
-    """Make judgments and two runs without equal scores, some requests short, some with nothing relevant."""
+def collection(seed: int = 3, num_queries: int = 12) -> tuple[Grades, list[Ranked]]:
+    """Make judgments and two runs without equal scores, some queries short, some with nothing relevant."""
     chance = random.Random(seed)  # noqa: S311 - not for secrets
     documents = [f"d{i}" for i in range(15)]
-    qrels = {f"q{i}": {d: chance.choice((0, 0, 1, 2)) for d in documents[:8]} for i in range(num_requests)}
+    qrels = {f"q{i}": {d: chance.choice((0, 0, 1, 2)) for d in documents[:8]} for i in range(num_queries)}
     qrels["q3"] = dict.fromkeys(documents[:8], 0)
     runs = [
         {q: {d: chance.random() for d in chance.sample(documents, chance.randint(1, 15))} for q in qrels}
@@ -83,7 +83,7 @@ ONLY_RANX = [
 
 def test_every_cut_and_level_of_its_own_metrics_is_as_in_ranx_on_a_thousand_rankings(ranx: Any) -> None:
     """Scores differ: its order of equal ones is its own."""
-    qrels, (run, _) = collection(seed=11, num_requests=1000)
+    qrels, (run, _) = collection(seed=11, num_queries=1000)
     theirs = ranx.evaluate(ranx.Qrels(qrels), ranx.Run(run), ONLY_RANX, return_mean=False)
     ours = evaluate(qrels, run, ONLY_RANX, return_mean=False)
     order = [list(qrels).index(q) for q in ranx.Qrels(qrels).get_query_ids()]
@@ -129,13 +129,13 @@ def test_runs_are_compared_by_its_own_metrics_as_in_ranx(ranx: Any) -> None:
 ARRAYS = ["hits", "precision@2", "recall", "f1@3", "map", "mrr@2", "ndcg@3", "dcg", "r-precision", "rbp.80"]
 
 
-def tables(num_requests: int = 12) -> tuple[list[Any], list[Any]]:
+def tables(num_queries: int = 12) -> tuple[list[Any], list[Any]]:
     """Make pairs of id and number, sorted as ranx needs them; the lengths of the rankings differ."""
     chance = np.random.default_rng(4)
-    qrels = [np.column_stack([chance.permutation(9)[:5], np.ones(5)]) for _ in range(num_requests)]
+    qrels = [np.column_stack([chance.permutation(9)[:5], np.ones(5)]) for _ in range(num_queries)]
     run = [
         np.column_stack([chance.permutation(9)[:size], np.linspace(1, 0.1, size)])
-        for size in chance.integers(1, 9, num_requests)
+        for size in chance.integers(1, 9, num_queries)
     ]
     return qrels, run
 
@@ -204,7 +204,7 @@ def test_nothing_that_is_passed_in_is_changed_unless_asked_for(ranx: Any) -> Non
     assert (run.mean_scores, dict(run.scores)) == ({"mrr": 0.5}, {"mrr": {"q": 1.0, "r": 0.0}})
 
 
-def test_requests_are_matched_by_id() -> None:
+def test_queries_are_matched_by_id() -> None:
     assert evaluate({"q1": {"a": 1}, "q2": {"b": 1}}, {"q2": {"b": 1.0}, "q1": {"a": 1.0}}, "mrr") == 1.0
 
 
@@ -274,7 +274,7 @@ def test_a_report_has_room_for_more_runs_than_letters() -> None:
     assert report.to_latex().count("run\\_") == 30
 
 
-def test_bpref_of_an_unanswered_request_is_0() -> None:
+def test_bpref_of_an_unanswered_query_is_0() -> None:
     qrels = {"q": {"a": 1, "b": 0}, "r": {"c": 1, "d": 0}}
     assert evaluate(qrels, {"q": ["a"]}, "bpref") == 0.5
 
@@ -326,7 +326,7 @@ def test_a_preference_needs_more_than_one_run() -> None:
         evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["map", "LexiRecall"])
 
 
-def test_means_come_with_their_deviation_or_as_the_values_of_requests() -> None:
+def test_means_come_with_their_deviation_or_as_the_values_of_queries() -> None:
     qrels, run = {"q": {"a": 1}, "r": {"a": 1}, "none": {"a": 0}}, {"q": ["a"], "r": ["x", "a"], "none": ["a"]}
     assert evaluate(qrels, run, "mrr") == 0.5
     assert evaluate(qrels, run, "mrr", no_relevant="skip") == 0.75
@@ -335,7 +335,7 @@ def test_means_come_with_their_deviation_or_as_the_values_of_requests() -> None:
     assert np.isnan(evaluate({"q": {"a": 1}}, {"q": ["b"]}, "LastRel"))
 
 
-def test_requests_that_do_not_match_are_an_error_if_wanted() -> None:
+def test_queries_that_do_not_match_are_an_error_if_wanted() -> None:
     qrels, run = {"q": {"a": 1}, "r": {"a": 1}}, {"q": ["a"]}
     with pytest.raises(DataError, match="only one of them has r"):
         evaluate(qrels, run, "mrr", make_comparable=False)
@@ -357,7 +357,7 @@ def test_that_holds_for_files_too(tmp_path: Path) -> None:
 
 
 def report() -> RanxReport:
-    qrels, runs = collection(num_requests=10)
+    qrels, runs = collection(num_queries=10)
     return compare(qrels, runs, ["map", "LexiRecall", "LastRel"], stat_test="student", correction="holm")
 
 

@@ -311,10 +311,10 @@ def random_collection(seed: int, num_topics: int = 40) -> tuple[Qrels, Run]:
     for number in range(num_topics):
         grades = random_of.choice([(0, 1), (-1, 0, 1, 2, 3, 11), (0,)])
         pool = random_of.sample(documents, random_of.choice([2, 20, 200]))
-        qrels[str(number)] = {item: random_of.choice(grades) for item in pool} | {"D-judged": 0}
+        qrels[str(number)] = {document: random_of.choice(grades) for document in pool} | {"D-judged": 0}
         run[str(number)] = {
-            item: round(random_of.gauss(0, 1), 1)
-            for item in random_of.sample(documents, random_of.choice([1, 30, 400]))
+            document: round(random_of.gauss(0, 1), 1)
+            for document in random_of.sample(documents, random_of.choice([1, 30, 400]))
         } | {"D-judged": 0.05}
     for number in range(3):
         del run[str(number)], qrels[str(number + 10)]
@@ -322,11 +322,11 @@ def random_collection(seed: int, num_topics: int = 40) -> tuple[Qrels, Run]:
 
 
 def ranked(scores: dict[str, float]) -> list[str]:
-    return sorted(scores, key=lambda item: (scores[item], item), reverse=True)
+    return sorted(scores, key=lambda document: (scores[document], document), reverse=True)
 
 
 def relstring(judged: dict[str, int], ranking: list[str]) -> str:
-    grades = [judged.get(item) for item in ranking[:10]]
+    grades = [judged.get(document) for document in ranking[:10]]
     return "".join("-" if g is None else "." if g < 0 else ">" if g > 9 else str(g) for g in grades)
 
 
@@ -361,8 +361,12 @@ def expected(
 
 
 def write_files(folder: Path, qrels: Qrels, run: Run) -> tuple[str, str]:
-    rows = [f"{topic} 0 {item} {grade}\n" for topic, judged in qrels.items() for item, grade in judged.items()]
-    lines = [f"{topic} Q0 {item} 0 {score} tag\n" for topic, ranking in run.items() for item, score in ranking.items()]
+    rows = [f"{topic} 0 {document} {grade}\n" for topic, judged in qrels.items() for document, grade in judged.items()]
+    lines = [
+        f"{topic} Q0 {document} 0 {score} tag\n"
+        for topic, ranking in run.items()
+        for document, score in ranking.items()
+    ]
     random.Random(0).shuffle(lines)  # noqa: S311
     (folder / "random.qrels").write_text("".join(rows))
     (folder / "random.run").write_text("".join(lines))
@@ -396,7 +400,9 @@ def test_a_mean_half_way_between_two_digits_is_added_up_in_the_order_of_the_topi
     """1761 of 100 times 200 documents are relevant, 0.08805; added one after the other the mean lies just below."""
     found = {f"{number:03d}": (2 * number * number + 2) % 41 for number in range(100)}
     run = {topic: [f"d{place}" for place in range(count + 1)] for topic, count in found.items()}
-    qrels = {topic: {item: int(item != f"d{found[topic]}") for item in ranking} for topic, ranking in run.items()}
+    qrels = {
+        topic: {document: int(document != f"d{found[topic]}") for document in ranking} for topic, ranking in run.items()
+    }
     added = 0.0
     for topic in sorted(found):
         added += found[topic] / 200
@@ -412,6 +418,8 @@ def test_a_cut_of_the_run_is_a_cut_of_the_ranking(command: Command, tmp_path: Pa
     qrels, run = random_collection(seed=depth)
     files = write_files(tmp_path, qrels, run)
     outcome = command("trec_eval", "-q", f"-M{depth}", "-m", "all_trec", "--compat", "9", *files)
-    cut = {topic: {item: ranking[item] for item in ranked(ranking)[:depth]} for topic, ranking in run.items()}
+    cut = {
+        topic: {document: ranking[document] for document in ranked(ranking)[:depth]} for topic, ranking in run.items()
+    }
     rows = list(expected(qrels, cut, {"all_trec"}, 1, judged_only=False, complete=False))
     assert_printed(outcome.out.splitlines(), rows)

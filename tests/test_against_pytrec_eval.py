@@ -1,13 +1,13 @@
 """Every measure shared with trec_eval, against pytrec_eval (package pytrec-eval-terrier), which bundles trec_eval 9.
 
 What the oracle does otherwise, by design, and the tests therefore leave to it:
-* it evaluates the requests that judgments and run have in common, and no others;
+* it evaluates the queries that judgments and run have in common, and no others;
 * it holds scores in single precision, so that we are asked for score_dtype="float32";
 * it takes whole grades only;
 * of `set_F_0.5` and `set_F_2` in one call it returns one, and of `P` and `P_3` only `P_3`: one call for each beta, and
   cut-offs always named;
-* it reads beyond its buffers, and crashes or hangs, where all grades of a request are negative or no item is left to
-  rank: it is not asked about such requests, and a test of their own says what they are worth to us;
+* it reads beyond its buffers, and crashes or hangs, where all grades of a query are negative or no document is left to
+  rank: it is not asked about such queries, and a test of their own says what they are worth to us;
 * it prints a recall of iprec_at_recall with two digits, and so names 0.125 and 0.13 alike: two digits are asked for.
 All values are equal to the last bit, and so is what is printed of them: we add and divide in the same order. nDCG alone
 may differ in the last digit where numpy has logarithms of its own.
@@ -45,9 +45,9 @@ def names_asked(cutoffs: tuple[int, ...]) -> list[str]:
 
 def oracle(qrels: Qrels, run: Run, names: list[str], level: int, *, judged_only: bool) -> dict[str, dict[str, float]]:
     whole = {
-        request: {item: int(grade) for item, grade in judged.items()}
-        for request, judged in qrels.items()
-        if not crashes_trec_eval(judged, run.get(request, {}), judged_only=judged_only)
+        query: {document: int(grade) for document, grade in judged.items()}
+        for query, judged in qrels.items()
+        if not crashes_trec_eval(judged, run.get(query, {}), judged_only=judged_only)
     }
     evaluator = pytrec_eval.RelevanceEvaluator(
         whole, set(names), relevance_level=level, judged_docs_only_flag=judged_only
@@ -75,14 +75,14 @@ def _differing(
     positions: Positions, measure: Measure, name: str, level: int, theirs: dict[str, dict[str, float]]
 ) -> Iterator[str]:
     scores = measure.scores(positions.at_level(measure.level(level)))[0]
-    for request, values in theirs.items():
-        ours = scores[positions.requests.index(request)]
+    for query, values in theirs.items():
+        ours = scores[positions.queries.index(query)]
         is_same = ours == values[name] or (not HAS_LOGARITHMS_OF_C and ours == pytest.approx(values[name], rel=1e-14))
         if not is_same or f"{ours:6.4f}" != f"{values[name]:6.4f}":
-            yield f"{measure} of request {request}: {ours}, but {name} is {values[name]}"
+            yield f"{measure} of request {query}: {ours}, but {name} is {values[name]}"
 
 
-drawn = collections(grades=INTEGER_GRADES, scores=FLOAT32_SCORES, max_systems=1, with_size=False)
+drawn = collections(grades=INTEGER_GRADES, scores=FLOAT32_SCORES, max_runs=1, with_size=False)
 
 
 @pytest.mark.parametrize("judged_only", [False, True])
@@ -94,20 +94,21 @@ def test_every_shared_measure_equals_pytrec_eval(judged_only: bool, collection: 
     assert not list(differences(collection.qrels, run, names, level, judged_only=judged_only))
 
 
-def large_collection(seed: int, num_requests: int = 25) -> tuple[Qrels, Run]:
+def large_collection(seed: int, num_queries: int = 25) -> tuple[Qrels, Run]:
     """Rankings of up to a thousand documents with rounded scores, so that about every second one is tied."""
     random_of = random.Random(seed)  # noqa: S311 - no secret
     documents = [f"D{number}-{random_of.choice('abAB')}" for number in range(3000)]
     qrels: Qrels = {}
     run: Run = {}
-    for number in range(num_requests):
-        request = f"r{number}"
+    for number in range(num_queries):
+        query = f"r{number}"
         pool = random_of.sample(documents, random_of.choice([5, 50, 300]))
-        qrels[request] = {item: float(random_of.choice(INTEGER_GRADES)) for item in pool}
+        qrels[query] = {document: float(random_of.choice(INTEGER_GRADES)) for document in pool}
         retrieved = random_of.sample(documents, random_of.choice([10, 400, 1000]))
         retrieved += random_of.sample(pool, len(pool) // 2)
-        run[request] = {
-            item: round(random_of.gauss(0.3 * max(qrels[request].get(item, 0), 0), 1), 2) for item in retrieved
+        run[query] = {
+            document: round(random_of.gauss(0.3 * max(qrels[query].get(document, 0), 0), 1), 2)
+            for document in retrieved
         }
     return qrels, run
 
@@ -125,7 +126,7 @@ def test_half_way_between_two_printed_digits_is_what_pytrec_eval_has(found: int,
     """75/160 is 0.46875, which prints as 0.4688; a sum of 75 times 1/160 lies below it, and printed as 0.4687."""
     qrels: Qrels = {"q": {f"r{number}": 1.0 for number in range(m)}}
     ranked = [f"r{number}" for number in range(found)] + [f"x{number}" for number in range(m)]
-    run: Run = {"q": {item: -float(place) for place, item in enumerate(ranked)}}
+    run: Run = {"q": {document: -float(place) for place, document in enumerate(ranked)}}
     names = ["Rprec", f"P_{m}", f"recall_{m}", "map", "set_recall", "set_P", "ndcg", "bpref"]
     assert not list(differences(qrels, run, names, 1, judged_only=False))
     assert parse_measure("Rprec").of(range(1, found + 1), m) == found / m
@@ -148,8 +149,8 @@ def test_two_values_of_beta_are_both_answered() -> None:
         assert parse_measure(f"SetF(beta={beta})").scores(positions.at_level(1)) == pytest.approx(expected)
 
 
-def test_requests_that_the_oracle_drops_are_kept_as_worst_case() -> None:
-    """The oracle leaves out a judged request that the run does not answer; we keep it, with nothing retrieved."""
+def test_queries_that_the_oracle_drops_are_kept_as_worst_case() -> None:
+    """The oracle leaves out a judged query that the run does not answer; we keep it, with nothing retrieved."""
     qrels: Qrels = {"q": {"a": 1.0}, "unanswered": {"b": 1.0, "c": 0.0}}
     run: Run = {"q": {"a": 1.0}}
     assert list(oracle(qrels, run, ["map"], 1, judged_only=False)) == ["q"]
@@ -163,8 +164,8 @@ def test_requests_that_the_oracle_drops_are_kept_as_worst_case() -> None:
 
 @pytest.mark.parametrize("judged_only", [False, True])
 @pytest.mark.parametrize("name", names_asked(cutoffs=(1, 10)))
-def test_requests_that_crash_the_oracle_are_worth_nothing(name: str, judged_only: bool) -> None:
-    """No item above grade -1, or nothing retrieved: every measure is 0, and num_rel and num_ret count what there is."""
+def test_queries_that_crash_the_oracle_are_worth_nothing(name: str, judged_only: bool) -> None:
+    """No document above grade -1, or nothing retrieved: every measure is 0; num_rel and num_ret count what there is."""
     qrels: Qrels = {"negative": {"a": -1.0, "b": -3.0}, "empty": {"a": 1.0, "b": 0.0}, "none": {}}
     run: Run = {"negative": {"a": 1.0, "x": 2.0}, "empty": {}, "none": {"a": 1.0}}
     positions = project(qrels, run, score_dtype="float32", judged_only=judged_only, needs_judged=True)

@@ -84,11 +84,11 @@ SCORES = st.sampled_from([0.0, -0.0, 1.0, 1.0, 2.0, -3.5, 0.50000000001, 0.50000
 def tables(draw: st.DrawFn) -> pl.DataFrame:
     """Make a table of runs: mostly with the rows of a ranking together; ids are text, or integers of any width."""
     is_text = draw(st.booleans())
-    systems, requests = st.sampled_from(["bm25", "knn", "ü"]), st.sampled_from(["q1", "q1", "7", "-1", "ü", "q9", ""])
-    items = st.sampled_from(TEXTS)
+    runs, queries = st.sampled_from(["bm25", "knn", "ü"]), st.sampled_from(["q1", "q1", "7", "-1", "ü", "q9", ""])
+    documents = st.sampled_from(TEXTS)
     if not is_text:
-        requests, items = st.sampled_from([7, 7, -1, 5]), st.sampled_from([7, -12, 0, 120, -128, 127])
-    given = draw(st.lists(st.tuples(systems, requests, items, SCORES), min_size=1, max_size=40))
+        queries, documents = st.sampled_from([7, 7, -1, 5]), st.sampled_from([7, -12, 0, 120, -128, 127])
+    given = draw(st.lists(st.tuples(runs, queries, documents, SCORES), min_size=1, max_size=40))
     if draw(st.integers(0, 4)):
         given = list({row[:3]: row for row in given}.values())
     if draw(st.integers(0, 4)):
@@ -211,7 +211,7 @@ def test_it_finds_the_same_judgments(frame: pl.DataFrame, kind: str) -> None:
     found = judgments_in_batches(batches, table.columns, "qrels")
     expected = outcome(lambda: judgments_in_rows(table))
     if found is not None:
-        assert plain(found) | {"request_type": None} == expected | {"request_type": None}
+        assert plain(found) | {"query_type": None} == expected | {"query_type": None}
     assert outcome(lambda: judgments_from_table(table)) == expected
     starts = [*frame.select(pl.col("query_id").rle().struct.field("value")).to_series()]
     if isinstance(expected, dict) and len(starts) == len({*starts}):
@@ -223,10 +223,10 @@ def test_judgments_of_every_library_go_through_the_compiled_reader(kind: str, mo
     monkeypatch.setattr(labels, "judgments_in_rows", None)
     frame = pl.DataFrame({"qid": ["q", "q", "r"], "docno": ["a", LONG, "é"], "rel": [0, 2, 1]})
     judgments = load_judgments(FRAMES[kind](frame))
-    assert judgments.requests == ("q", "r")
-    assert list(judgments.items) == [LONG.encode(), b"a", "é".encode()]
+    assert judgments.queries == ("q", "r")
+    assert list(judgments.documents) == [LONG.encode(), b"a", "é".encode()]
     assert judgments.grades.tolist() == [2, 0, 1]
-    assert load_judgments(frame.with_columns(qid=pl.Series([7, 7, 8]))).request_type == "int64"
+    assert load_judgments(frame.with_columns(qid=pl.Series([7, 7, 8]))).query_type == "int64"
     assert not load_judgments(frame.drop("rel")).has_grades
 
 
@@ -255,7 +255,7 @@ def only_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("kind", FRAMES)
 def test_frames_of_every_library_go_through_the_compiled_reader(kind: str) -> None:
     positions = project(QRELS, FRAMES[kind](GROUPED))
-    assert positions.systems == ("knn", "bm25")
+    assert positions.runs == ("knn", "bm25")
 
 
 @pytest.mark.usefixtures("only_compiled")
@@ -283,7 +283,7 @@ def test_so_do_folders_with_columns_in_their_names(tmp_path: Path) -> None:
         rows.write_parquet(tmp_path / "runs" / f"system={name}" / "part.parquet", row_group_size=2)
     positions = project(QRELS, tmp_path / "runs")
     assert plain(positions.found) == plain(project(QRELS, GROUPED.sort("run", maintain_order=True)).found)
-    assert positions.systems == ("bm25", "knn")
+    assert positions.runs == ("bm25", "knn")
 
 
 def test_a_file_that_needs_more_is_read_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -300,7 +300,7 @@ def test_packed_parquet_and_that_of_a_stranger_is_read_as_ever(tmp_path: Path) -
     GROUPED.write_parquet(content := io.BytesIO())
     (tmp_path / "runs.parquet.gz").write_bytes(gzip.compress(content.getvalue()))
     GROUPED.rename({"docno": "x", "qid": "y"}).write_parquet(tmp_path / "other.parquet")
-    assert len(project(QRELS, tmp_path / "runs.parquet.gz").systems) == 2
+    assert len(project(QRELS, tmp_path / "runs.parquet.gz").runs) == 2
     with pytest.raises(LexirecallError, match="found no column of query ids and document ids"):
         project(QRELS, tmp_path / "other.parquet")
 
@@ -359,15 +359,15 @@ def text_column(texts: list[bytes], kind: pa.DataType) -> Any:
 
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string()])
 @pytest.mark.parametrize(
-    ("item", "is_known"),
+    ("document", "is_known"),
     [
         ("é".encode(), True), ("日本".encode(), True), ("😀".encode(), True), ("\U0010ffff".encode(), True),
         (b"\xff", False), (b"\xc3", False), (b"\xc0\x80", False), (b"\xe0\x80\x80", False), (b"\xed\xa0\x80", False),
         (b"\xf4\x90\x80\x80", False), (b"\xf0\x80\x80\x80", False), (b"a\x80", False), (b"\xe6\x97", False),
     ],
 )  # fmt: skip
-def test_texts_must_be_utf8(kind: pa.DataType, item: bytes, is_known: bool) -> None:
-    for texts in ([item, b"b"], [b"b", item + b" and more than twelve bytes"]):
+def test_texts_must_be_utf8(kind: pa.DataType, document: bytes, is_known: bool) -> None:
+    for texts in ([document, b"b"], [b"b", document + b" and more than twelve bytes"]):
         table = pa.table({"qid": ["q1", "q1"], "docno": text_column(texts, kind), "score": [2.0, 1.0]})
         assert (compiled(table) is not None) == is_known
 
@@ -461,10 +461,10 @@ def new_table(**changed: Any) -> Any:
     from lexirecall import _native
 
     arguments: dict[str, Any] = {
-        "request_ids": b"q1", "request_borders": np.array([0, 2]), "offsets": np.array([0, 1]),
-        "num_tracked": np.array([1]), "item_ids": b"a", "item_borders": np.array([0, 1]), "grades": np.ones(1),
-        "units": None, "key": 1, "ties": 0, "float32": False, "is_rank": False, "system": None, "request": "qid",
-        "item": "docno", "score": "score",
+        "query_ids": b"q1", "query_borders": np.array([0, 2]), "offsets": np.array([0, 1]),
+        "num_tracked": np.array([1]), "document_ids": b"a", "document_borders": np.array([0, 1]), "grades": np.ones(1),
+        "units": None, "key": 1, "ties": 0, "float32": False, "is_rank": False, "run": None, "query": "qid",
+        "document": "docno", "score": "score",
     }  # fmt: skip
     return _native.new_table(*(arguments | changed).values())
 
@@ -472,10 +472,10 @@ def new_table(**changed: Any) -> Any:
 @pytest.mark.parametrize(
     "changed",
     [
-        {"request_borders": np.array([0, 3])}, {"request_borders": np.array([0, 1, 2])},
+        {"query_borders": np.array([0, 3])}, {"query_borders": np.array([0, 1, 2])},
         {"offsets": np.array([0, 2])}, {"offsets": np.array([1, 1])}, {"num_tracked": np.array([2])},
-        {"num_tracked": np.array([-1])}, {"item_borders": np.array([0, -1])}, {"grades": np.ones(2)},
-        {"num_tracked": np.array([1, 1])}, {"item_ids": b""}, {"offsets": b""},
+        {"num_tracked": np.array([-1])}, {"document_borders": np.array([0, -1])}, {"grades": np.ones(2)},
+        {"num_tracked": np.array([1, 1])}, {"document_ids": b""}, {"offsets": b""},
     ],
 )  # fmt: skip
 def test_judgments_that_do_not_fit_are_refused(changed: dict[str, Any]) -> None:

@@ -41,7 +41,7 @@ def values(path: str, *others: str, measures: str = "R@50% ATD NumRel NumRet", *
 def test_a_project_is_judgments_a_run_and_a_corpus(tmp_path: Path, version: int) -> None:
     path = saved(tmp_path, "nb.asreview", project_file(ROWS, 10, version=version))
     positions = project(path)
-    assert (positions.systems, positions.judgments.requests) == (("nb.asreview",), ("heart",))
+    assert (positions.runs, positions.judgments.queries) == (("nb.asreview",), ("heart",))
     assert positions.corpus_size is not None
     assert positions.corpus_size.tolist() == [8]
     assert positions.found.positions.tolist() == [1, 3, 6]
@@ -151,7 +151,7 @@ def test_a_project_and_an_export_of_one_dataset_must_agree(tmp_path: Path) -> No
 def test_a_review_of_another_dataset_is_another_query(tmp_path: Path) -> None:
     first = saved(tmp_path, "nb.asreview", project_file(ROWS, 10))
     second = saved(tmp_path, "lung.asreview", project_file(ROWS, 20, dataset="lung.ris"))
-    assert project(first, second).judgments.requests == ("heart", "lung")
+    assert project(first, second).judgments.queries == ("heart", "lung")
 
 
 def test_records_said_to_be_duplicates_count_and_a_note_says_how_many(tmp_path: Path) -> None:
@@ -319,7 +319,7 @@ again",0,2026-05-01 14:02:00,
 def test_an_export_is_read_in_the_order_of_its_times(tmp_path: Path) -> None:
     path = saved(tmp_path, "mine.csv", EXPORT.encode())
     positions = project(path)
-    assert positions.judgments.requests == ("mine",)
+    assert positions.judgments.queries == ("mine",)
     assert positions.found.positions.tolist() == [1, 3]
     assert positions.corpus_size is not None
     assert positions.corpus_size.tolist() == [4]
@@ -431,20 +431,20 @@ def test_times_of_an_export_do_not_depend_on_where_they_are_read(
     finally:
         monkeypatch.undo()
         time.tzset()
-    assert [made.judgments.items[item] for item in made.found.items] == [b"a", b"b", b"c"]
+    assert [made.judgments.documents[document] for document in made.found.documents] == [b"a", b"b", b"c"]
 
 
 def test_without_a_column_of_ids_rows_are_counted(tmp_path: Path) -> None:
     rows = "1,2026-05-01 14:00:00\n1,2026-05-01 14:01:00\n"
     path = saved(tmp_path, "mine.csv", f"asreview_label,asreview_time\n{rows}".encode())
-    assert sorted(project(path).judgments.items) == [b"1", b"2"]
+    assert sorted(project(path).judgments.documents) == [b"1", b"2"]
 
 
 def test_the_column_without_a_name_numbers_the_records(tmp_path: Path) -> None:
     """Since version 2 exports begin with it: relevant records come first, so places in the file number nothing."""
     rows = "7,Lung,1,2026-05-01 14:01:00\n0,Skin,,\n2,Bone,0,2026-05-01 14:02:00\n"
     path = saved(tmp_path, "mine.csv", f",title,asreview_label,asreview_time\n{rows}".encode())
-    assert sorted(project(path).judgments.items) == [b"2", b"7"]
+    assert sorted(project(path).judgments.documents) == [b"2", b"7"]
     again = saved(tmp_path, "again.csv", f",title,asreview_label,asreview_time\n{rows}{rows[:30]}".encode())
     with pytest.raises(FormatError, match=r"again\.csv:5: record '7' is listed twice, first on line 2"):
         project(again)

@@ -17,9 +17,9 @@ from strategies import costly, quick
 PAIRWISE = tuple(TESTS)
 
 
-def won_everywhere(num_requests: int, num_pairs: int, *, sizes: bool) -> Differences:
-    """Pairs whose first run wins every request, by different sizes or by one."""
-    row = np.arange(1.0, num_requests + 1) if sizes else np.ones(num_requests)
+def won_everywhere(num_queries: int, num_pairs: int, *, sizes: bool) -> Differences:
+    """Pairs whose first run wins every query, by different sizes or by one."""
+    row = np.arange(1.0, num_queries + 1) if sizes else np.ones(num_queries)
     values, index = np.tile(row, (num_pairs, 1)), np.arange(num_pairs)
     return Differences(index, index + 1, values, np.ones(values.shape, bool))
 
@@ -27,22 +27,22 @@ def won_everywhere(num_requests: int, num_pairs: int, *, sizes: bool) -> Differe
 @costly(60)
 @given(
     name=st.sampled_from([name for name in PAIRWISE if name != "t"]),
-    num_requests=st.integers(1, 60),
+    num_queries=st.integers(1, 60),
     num_pairs=st.integers(1, 40),
     correction=st.sampled_from([*CORRECTIONS]),
     sizes=st.booleans(),
 )
 def test_no_test_has_a_lower_p_and_one_has_this(
-    name: str, num_requests: int, num_pairs: int, correction: str, sizes: bool
+    name: str, num_queries: int, num_pairs: int, correction: str, sizes: bool
 ) -> None:
     """Every run but the worst wins everywhere: the p of all pairs is the least, and so is that corrected."""
     options = {"num_resamples": 200} if name == "randomization" else {}
-    tested = TESTS[name](won_everywhere(num_requests, num_pairs, sizes=sizes), **options)
-    found = least_attainable(name, num_requests, num_pairs, correction=correction, num_resamples=200)
+    tested = TESTS[name](won_everywhere(num_queries, num_pairs, sizes=sizes), **options)
+    found = least_attainable(name, num_queries, num_pairs, correction=correction, num_resamples=200)
     corrected = correct(tested.pvalues, correction)
     assert corrected.min() >= found.least * (1 - 1e-12)
-    if name != "wilcoxon" or num_requests <= (50 if sizes else 13):  # beyond that it is normal, and not as low
-        drawn_by_chance = name == "randomization" and 7 < num_requests < 20  # a pattern may be drawn that is as extreme
+    if name != "wilcoxon" or num_queries <= (50 if sizes else 13):  # beyond that it is normal, and not as low
+        drawn_by_chance = name == "randomization" and 7 < num_queries < 20  # a pattern may be drawn that is as extreme
         assert drawn_by_chance or corrected.min() == pytest.approx(found.least, rel=1e-9)
     assert found.is_possible == (found.least < 0.05)
 
@@ -51,40 +51,40 @@ def test_no_test_has_a_lower_p_and_one_has_this(
 def test_so_many_untied_queries_it_takes_with_the_sign_test_and_holm(num_runs: int, needed: int) -> None:
     num_pairs = num_runs * (num_runs - 1) // 2
     too_few = least_attainable("sign", needed - 1, num_pairs, correction="holm")
-    assert (too_few.is_possible, too_few.needed_requests, too_few.needed_resamples) == (False, needed, None)
+    assert (too_few.is_possible, too_few.needed_queries, too_few.needed_resamples) == (False, needed, None)
     assert f"it takes {needed} untied queries" in too_few.note
     enough = least_attainable("sign", needed, num_pairs, correction="holm")
-    assert (enough.is_possible, enough.needed_requests, enough.note) == (True, None, "")
+    assert (enough.is_possible, enough.needed_queries, enough.note) == (True, None, "")
 
 
 @quick(200)
 @given(
     name=st.sampled_from([*PAIRWISE, "hsd", "randomized-hsd", "max-t"]),
-    num_requests=st.integers(0, 80),
+    num_queries=st.integers(0, 80),
     num_pairs=st.integers(1, 10_000),
     correction=st.sampled_from([*CORRECTIONS]),
     alpha=st.sampled_from([0.05, 0.01, 0.001, 0.3]),
     num_resamples=st.integers(1, 100_000),
 )
 def test_what_is_needed_is_enough_and_one_less_is_not(
-    name: str, num_requests: int, num_pairs: int, correction: str, alpha: float, num_resamples: int
+    name: str, num_queries: int, num_pairs: int, correction: str, alpha: float, num_resamples: int
 ) -> None:
-    def least(num_requests: int, num_resamples: int) -> float:
+    def least(num_queries: int, num_resamples: int) -> float:
         options = {"correction": correction, "alpha": alpha, "num_resamples": num_resamples}
-        return least_attainable(name, num_requests, num_pairs, **options).least  # type: ignore[arg-type]
+        return least_attainable(name, num_queries, num_pairs, **options).least  # type: ignore[arg-type]
 
     found = least_attainable(
-        name, num_requests, num_pairs, correction=correction, alpha=alpha, num_resamples=num_resamples
+        name, num_queries, num_pairs, correction=correction, alpha=alpha, num_resamples=num_resamples
     )
     if found.is_possible:
         assert found.least < alpha
         return
     assert found.note.startswith("no difference can be significant: ")
-    requests, resamples = found.needed_requests, found.needed_resamples
-    assert requests or resamples
-    assert least(requests or num_requests, resamples or num_resamples) < alpha
-    if requests and requests > 1:
-        assert not least(requests - 1, 10**9 if name != "randomized-hsd" else num_resamples) < alpha
+    queries, resamples = found.needed_queries, found.needed_resamples
+    assert queries or resamples
+    assert least(queries or num_queries, resamples or num_resamples) < alpha
+    if queries and queries > 1:
+        assert not least(queries - 1, 10**9 if name != "randomized-hsd" else num_resamples) < alpha
     if resamples and resamples > 1:
         assert not least(2000, resamples - 1) < alpha
 

@@ -206,7 +206,7 @@ def test_a_path_that_is_too_long_is_refused(command: Command, arguments: tuple[s
 # Judgments and runs that do not fit together
 
 
-def test_judgments_without_a_relevant_item_are_refused(command: Command) -> None:
+def test_judgments_without_a_relevant_document_are_refused(command: Command) -> None:
     outcome = command("eval", "bad", "good.run", bad=b"q1 0 a 0\nq2 0 b -1\n")
     assert_refused(outcome, "no query has a relevant document", "highest grade is 0", r"\bbad\b")
     assert_refused(command("eval", "qrels.txt", "good.run", "--level", "2"), "highest grade is 1 and the level is 2")
@@ -359,7 +359,7 @@ def test_each_kind_of_note_is_said_once_with_counts(command: Command) -> None:
 
 
 @pytest.mark.parametrize(("rule", "value"), [("first", "0.5000"), ("best", "1.0000")])
-def test_duplicates_are_left_out_and_counted_on_request(command: Command, rule: str, value: str) -> None:
+def test_duplicates_are_left_out_and_counted_on_query(command: Command, rule: str, value: str) -> None:
     run = b"q1 Q0 a 1 1 t\nq1 Q0 b 2 2 t\nq1 Q0 a 3 3 t\nq1 Q0 b 4 1.5 t\nq2 Q0 c 1 1 t\n"
     outcome = command("eval", "q", "r.run", "-m", "AP", "--duplicates", rule, q=b"q1 0 a 1\n", **{"r.run": run})
     assert outcome.code == 0

@@ -17,7 +17,7 @@ from lexirecall.errors import UsageError
 from lexirecall.judgments import FloatArray
 from lexirecall.results import Pairs
 from lexirecall.statistics import bootstrap, studentized_intervals
-from lexirecall.statistics.aggregate import from_pairs, order_systems
+from lexirecall.statistics.aggregate import from_pairs, order_runs
 from lexirecall.statistics.bootstrap import (
     RESAMPLED,
     bootstrap_order,
@@ -60,10 +60,10 @@ def words(seed: int) -> Iterator[int]:
         yield int(bits.random_raw())
 
 
-def draws(num_requests: int, num_resamples: int, seed: int) -> list[list[int]]:
+def draws(num_queries: int, num_resamples: int, seed: int) -> list[list[int]]:
     """Return what each resample draws, by the definition."""
     stream = words(seed)
-    return [naive.drawn_below(num_requests, num_requests, stream) for _ in range(num_resamples)]
+    return [naive.drawn_below(num_queries, num_queries, stream) for _ in range(num_resamples)]
 
 
 def simulated(shape: tuple[int, ...], seed: int = 0) -> FloatArray:
@@ -76,12 +76,12 @@ def simulated(shape: tuple[int, ...], seed: int = 0) -> FloatArray:
 @given(st.integers(1, 9), st.integers(1, 20), st.integers(0, 2**70), st.sampled_from([1, 7, 2**20]))
 @quick(50)
 def test_a_resample_counts_the_draws_of_the_stream_in_blocks_of_any_size(
-    num_requests: int, num_resamples: int, seed: int, block: int
+    num_queries: int, num_resamples: int, seed: int, block: int
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bootstrap, "_BLOCK", block)
-        counts = np.concatenate(list(resampled_counts(num_requests, num_resamples, seed)))
-    expected = [[own.count(q) for q in range(num_requests)] for own in draws(num_requests, num_resamples, seed)]
+        counts = np.concatenate(list(resampled_counts(num_queries, num_resamples, seed)))
+    expected = [[own.count(q) for q in range(num_queries)] for own in draws(num_queries, num_resamples, seed)]
     assert counts.tolist() == expected
 
 
@@ -103,7 +103,7 @@ def test_the_last_word_that_counts_counts() -> None:
     assert draw_below(10, 3, Given()).tolist() == [9, 3, 4]  # type: ignore[arg-type]
 
 
-def test_every_request_is_drawn_equally_often() -> None:
+def test_every_query_is_drawn_equally_often() -> None:
     """Each of 7 cells has 70,000 expected draws with a standard deviation of about 245."""
     total = sum(block.sum(axis=0) for block in resampled_counts(7, 70_000, 1))
     assert np.abs(total - 70_000).max() < 4 * 245
@@ -153,7 +153,7 @@ def test_runs_are_ordered_again_in_each_resample(profile: Profile, method: str, 
     made = bootstrap_order(pairs_of(profile), method, num_resamples=29, seed=seed, alpha=float(ALPHA))
     drawn = draws(len(compared), 29, seed) if compared else [[]] * 29
     scores = [SCORES[method](size, [compared[q] for q in own]) for own in drawn]
-    ranks = [naive.system_ranks(own) for own in scores]
+    ranks = [naive.run_ranks(own) for own in scores]
     assert made.num_queries == len(compared)
     assert made.first.tolist() == pytest.approx(list(map(float, naive.shares_of_first(ranks))), abs=1e-12)
     for s in range(size):
@@ -164,7 +164,7 @@ def test_runs_are_ordered_again_in_each_resample(profile: Profile, method: str, 
 def test_a_resample_of_one_query_is_the_order_on_it(method: str) -> None:
     grades = np.array([[1], [3], [3], [0]])
     pairs = Pairs("", (*"abcd",), ("q",), np.sign(grades[:, None] - grades), np.ones((4, 1), bool))
-    made, order = bootstrap_order(pairs, method, num_resamples=50), order_systems(pairs, method)
+    made, order = bootstrap_order(pairs, method, num_resamples=50), order_runs(pairs, method)
     assert made.rank_lows.tolist() == made.rank_highs.tolist() == order.ranks.tolist()
     assert made.first.tolist() == [0, 0.5, 0.5, 0]
 
@@ -331,7 +331,7 @@ def test_a_page_says_how_certain_the_places_are() -> None:
 def test_a_page_has_the_intervals_in_the_order_of_its_runs(names: list[str]) -> None:
     runs = {name: RUNS[name] for name in reversed(names)}
     page = report(QRELS, runs, ["AP"], output=None, bootstrap=200, seed=3)
-    assert page.payload["systems"] == names
+    assert page.payload["runs"] == names
     rows = {row["run"]: row for row in evaluate(QRELS, runs, ["AP"], bootstrap=200, seed=3).rows()}
     shown = page.payload["intervals"]
     assert [row[0] for row in shown["low"]] == pytest.approx([rows[name]["low"] for name in names], rel=1e-9)

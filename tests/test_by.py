@@ -17,7 +17,7 @@ from strategies import Collection, collections, quick
 
 pl = pytest.importorskip("polars")
 
-REQUESTS = ("q1", "q2", "7")
+QUERIES = ("q1", "q2", "7")
 GROUPS = {"q2": "hard", "7": "easy", "q1": "hard", "q9": "odd"}
 
 
@@ -35,14 +35,14 @@ def forms(folder: Path) -> dict[str, Any]:
 
 def test_groups_mean_the_same_in_every_form(tmp_path: Path) -> None:
     for form, content in forms(tmp_path).items():
-        groups = load_groups(content, REQUESTS)
-        assert (groups.names, groups.of_request.tolist(), groups.num_strange) == (("hard", "easy"), [0, 0, 1], 1), form
+        groups = load_groups(content, QUERIES)
+        assert (groups.names, groups.of_query.tolist(), groups.num_strange) == (("hard", "easy"), [0, 0, 1], 1), form
 
 
 def test_groups_may_be_a_column_of_the_judgments() -> None:
     qrels = pl.DataFrame({"user": [1, 1, 2, 3], "item": [*"abcd"], "age": ["old", "old", "young", "old"]})
     groups = load_groups("age", ("1", "2", "3"), qrels=qrels)
-    assert (groups.names, groups.of_request.tolist()) == (("old", "young"), [0, 1, 0])
+    assert (groups.names, groups.of_query.tolist()) == (("old", "young"), [0, 1, 0])
     renamed = qrels.rename({"user": "who"})
     assert load_groups("age", ("1", "2"), {"qrels.query": "who"}, qrels=renamed).names == ("old", "young")
 
@@ -84,7 +84,7 @@ def test_a_query_in_two_groups_of_the_judgments_is_refused() -> None:
 def test_nonsense_is_refused_with_its_place(tmp_path: Path, content: str, problem: str) -> None:
     (tmp_path / "groups").write_text(content)
     with pytest.raises(LexirecallError) as raised:
-        load_groups(tmp_path / "groups", REQUESTS)
+        load_groups(tmp_path / "groups", QUERIES)
     assert raised.value.problem.replace(f"{tmp_path}/", "") == problem
     assert raised.value.remedy
 
@@ -97,7 +97,7 @@ def test_the_same_group_may_be_said_twice() -> None:
 
 def test_a_file_that_is_missing_is_named(tmp_path: Path) -> None:
     with pytest.raises(LexirecallError, match=r"types\.tsv"):
-        load_groups(tmp_path / "types.tsv", REQUESTS)
+        load_groups(tmp_path / "types.tsv", QUERIES)
 
 
 # Evaluation
@@ -123,7 +123,7 @@ def test_a_group_is_evaluated_as_if_its_queries_were_alone() -> None:
         assert [{k: v for k, v in row.items() if k not in ("group", "queries")} for row in found] == list(alone.rows())
 
 
-@given(collections(max_systems=2), st.randoms(use_true_random=False))
+@given(collections(max_runs=2), st.randoms(use_true_random=False))
 @quick(30)
 def test_a_group_of_any_collection_is_evaluated_as_if_it_were_alone(collection: Collection, draw: Random) -> None:
     groups = {q: draw.choice(["x", "y"]) for q in collection.qrels}

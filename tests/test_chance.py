@@ -95,7 +95,7 @@ def test_average_precision_is_enumerated_as_exact_fractions_would_be(m: int, n: 
 
 @quick(40)
 @given(m=st.integers(1, 30), level=st.integers(1, 30), extra=st.integers(0, 300))
-def test_a_sum_over_the_relevant_items_replaces_the_sum_over_the_corpus(m: int, level: int, extra: int) -> None:
+def test_a_sum_over_the_relevant_documents_replaces_the_sum_over_the_corpus(m: int, level: int, extra: int) -> None:
     n, i = m + extra, min(level, m)
     tied = sum((comb(p - 1, i - 1) * comb(n - p, m - i)) ** 2 for p in range(1, n + 1))
     assert tie_probability_at_level(i, m, n) == tied / comb(n, m) ** 2
@@ -146,7 +146,7 @@ def test_the_papers_table_over_corpus_sizes(n: int, tse: str, recall: str, rprec
     ("m", "recall", "rprec"),
     [(1, ".998", "1.000"), (5, ".990", "1.000"), (10, ".980", "1.000"), (25, ".952", ".999"), (50, ".907", ".995")],
 )
-def test_the_papers_table_over_numbers_of_relevant_items(m: int, recall: str, rprec: str) -> None:
+def test_the_papers_table_over_numbers_of_relevant_documents(m: int, recall: str, rprec: str) -> None:
     names = {"TSE": ".000", "R@1000": recall, "Rprec": rprec, "AP": ".000", "LexiRecall": ".000"}
     assert {name: rounded(tie_probability(name, m, 10**6).value) for name in names} == names
 
@@ -211,7 +211,7 @@ def test_the_error_of_samples_that_all_agree_is_not_zero(constant: bool) -> None
 
 
 def test_samples_are_drawn_in_parts_if_they_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chance, "MOST_POSITIONS", 700)  # 35 pairs of ten items at a time
+    monkeypatch.setattr(chance, "MOST_POSITIONS", 700)  # 35 pairs of ten documents at a time
     sampled = tie_probability(FOUND_IN_3, 10, 60, num_pairs=2000)
     assert sampled.num_pairs == 2000
     assert abs(sampled.value - tie_probability_recall(3, 10, 60)) < 2 * sampled.error

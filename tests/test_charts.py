@@ -24,29 +24,29 @@ from lexirecall.page.charts import (
     leaderboard,
     page_charts,
     pair_matrix,
+    query_differences,
+    query_strips,
     recall_by_share,
     recall_curves,
-    request_differences,
-    request_strips,
     sorted_values,
 )
 from lexirecall.page.charts.chart import Chart
 from lexirecall.page.charts.measures import depth_rows
-from lexirecall.page.charts.requests import request_difference_rows, strip_rows
-from lexirecall.page.charts.systems import difference_rows, matrix_rows
+from lexirecall.page.charts.queries import query_difference_rows, strip_rows
+from lexirecall.page.charts.runs import difference_rows, matrix_rows
 from lexirecall.page.recall import depths_to, mean_recall
 from lexirecall.svg import COLORS, DASHES, text_width
 from lexirecall.text import visible
 from lexirecall.verbs.comparison import Comparison
 from report_fixture import INHERITED, hostile_report, inherited_report
 
-SIMULATED = simulate_collection(7, num_requests=12)
+SIMULATED = simulate_collection(7, num_queries=12)
 POSITIONS = project(SIMULATED.qrels, SIMULATED.runs)
 COMPARISON = compare(POSITIONS, measures=["AP", "RR"])
 BEST_FIRST = [COMPARISON.runs[s] for s in COMPARISON.order.best_first]
 ONE_COUNTS = {"q": {"a": 1}, "r": {"a": 0}}
 ONE_COUNTED: dict[str, dict[str, list[str]]] = {"x": {"q": ["a"]}, "y": {"r": ["a"]}}
-"""Of these runs, one answers no request that has a relevant document."""
+"""Of these runs, one answers no query that has a relevant document."""
 CLOSE = 0.02
 """Pixels: coordinates are written with two decimals."""
 
@@ -57,8 +57,8 @@ def simulated() -> Report:
 
 
 def groups(root: Element) -> dict[int, Element]:
-    """Return the marks of each system."""
-    return {int(each.attrib["data-system"]): each for each in root.iter(f"{SVG}g") if "data-system" in each.attrib}
+    """Return the marks of each run."""
+    return {int(each.attrib["data-run"]): each for each in root.iter(f"{SVG}g") if "data-run" in each.attrib}
 
 
 def value_of(label: str) -> float | None:
@@ -93,7 +93,7 @@ def sides(root: Element) -> list[Element]:
     ]
 
 
-# Systems
+# Runs
 
 
 def test_bars_of_the_leaderboard_are_as_long_as_the_means() -> None:
@@ -113,7 +113,7 @@ def test_bars_of_the_leaderboard_are_as_long_as_the_means() -> None:
     assert names == BEST_FIRST
 
 
-def test_a_system_without_a_mean_has_a_name_and_no_bar() -> None:
+def test_a_run_without_a_mean_has_a_name_and_no_bar() -> None:
     scores = evaluate(ONE_COUNTS, ONE_COUNTED, "RR", queries="intersection")
     root = read_back(leaderboard(scores))
     assert [*groups(root)] == [0]
@@ -142,10 +142,10 @@ def test_intervals_are_drawn_from_low_to_high(baselines: list[str]) -> None:
 def many(count: int) -> Comparison:
     """Compare many runs, each a little worse than the one before; the last are far behind."""
     rng = np.random.default_rng(1)
-    items = [f"d{i}" for i in range(40)]
-    qrels = {f"q{q}": dict.fromkeys(items[:5], 1) for q in range(12)}
+    documents = [f"d{i}" for i in range(40)]
+    qrels = {f"q{q}": dict.fromkeys(documents[:5], 1) for q in range(12)}
     runs = {
-        f"run{s:03}": {q: sorted(items, key=lambda d: int(d[1:]) + rng.normal(0, 1 + s / 4)) for q in qrels}
+        f"run{s:03}": {q: sorted(documents, key=lambda d: int(d[1:]) + rng.normal(0, 1 + s / 4)) for q in qrels}
         for s in range(count)
     }
     return compare(qrels, runs, ["AP"])
@@ -196,13 +196,13 @@ def test_names_beside_a_large_matrix_are_thinned_and_do_not_overlap() -> None:
     )
 
 
-# Requests
+# Queries
 
 
 @pytest.mark.parametrize("measure", ["AP", "LexiRecall"])
 def test_differences_are_as_high_as_the_rows(measure: str) -> None:
-    rows = request_difference_rows(POSITIONS, "deep.run", "precise.run", measure)
-    root = read_back(request_differences(POSITIONS, "deep.run", "precise.run", measure))
+    rows = query_difference_rows(POSITIONS, "deep.run", "precise.run", measure)
+    root = read_back(query_differences(POSITIONS, "deep.run", "precise.run", measure))
     place, bars = axis(root, "end"), sides(root)
     assert len(bars) == len(rows) == 12
     assert [numbers(bar, "x")[0] for bar in bars] == sorted(numbers(bar, "x")[0] for bar in bars)
@@ -211,21 +211,21 @@ def test_differences_are_as_high_as_the_rows(measure: str) -> None:
         assert [top, top + height] == pytest.approx(sorted([place(0), place(row["difference"])]), abs=CLOSE)
         assert bar.attrib["fill"] == COLORS[0 if row["difference"] > 0 else 1]
     turned = [each.text for each in root.iter(f"{SVG}text") if "transform" in each.attrib]
-    assert turned == [row["request"] for row in rows]
+    assert turned == [row["query"] for row in rows]
     assert texts(root)[0] == f"{measure}: deep.run less precise.run"
 
 
-def test_of_many_requests_their_number_is_written() -> None:
-    simulated = simulate_collection(3, num_requests=70)
-    root = read_back(request_differences(project(simulated.qrels, simulated.runs), "deep.run", "random.run"))
+def test_of_many_queries_their_number_is_written() -> None:
+    simulated = simulate_collection(3, num_queries=70)
+    root = read_back(query_differences(project(simulated.qrels, simulated.runs), "deep.run", "random.run"))
     assert len(sides(root)) == 70
     assert "70 queries" in texts(root)
 
 
-def test_two_runs_without_a_common_request_have_no_bars() -> None:
+def test_two_runs_without_a_common_query_have_no_bars() -> None:
     positions = project({"q": {"a": 1}, "r": {"a": 1}}, {"x": {"q": ["a"]}, "y": {"r": ["a"]}})
     policies = report(positions, output=None, queries="intersection").findings.policies
-    drawing = request_differences(positions, "x", "y", policies=policies)
+    drawing = query_differences(positions, "x", "y", policies=policies)
     assert sides(read_back(drawing)) == []
     assert drawing.label == "AP: x less y, on 0 queries. Above 0 on 0, below on 0"
 
@@ -252,27 +252,27 @@ def test_preferences_alone_have_no_tail_to_draw() -> None:
 
 def test_strips_show_every_position_and_point_at_what_decides() -> None:
     names = ("deep.run", "shallow.run")
-    request = explain(POSITIONS, pair=names).queries[0].id
-    lists, items = strip_rows(POSITIONS, request, names)
-    root = read_back(request_strips(POSITIONS, request, names))
+    query = explain(POSITIONS, pair=names).queries[0].id
+    lists, documents = strip_rows(POSITIONS, query, names)
+    root = read_back(query_strips(POSITIONS, query, names))
     place, marks = axis(root, is_log=True), groups(root)
     for i, row in enumerate(lists):
-        own = [item for item in items if item["run"] == row["run"]]
+        own = [document for document in documents if document["run"] == row["run"]]
         ticks = [*marks[i].iter(f"{SVG}rect")]
         assert [sum(numbers(tick, "x")) + 0.75 for tick in ticks] == pytest.approx(
-            [place(item["position"]) for item in own], abs=CLOSE
+            [place(document["position"]) for document in own], abs=CLOSE
         )
-        assert [tick.attrib["fill"] for tick in ticks] == [COLORS[int(item["decides"])] for item in own]
-        assert len([*marks[i].iter(f"{SVG}polygon")]) == sum(item["decides"] for item in own)
+        assert [tick.attrib["fill"] for tick in ticks] == [COLORS[int(document["decides"])] for document in own]
+        assert len([*marks[i].iter(f"{SVG}polygon")]) == sum(document["decides"] for document in own)
         (list_,) = marks[i].iter(f"{SVG}line")
         assert numbers(list_, "x1", "x2") == pytest.approx([place(1), place(row["retrieved"])], abs=CLOSE)
         assert texts(marks[i]) == [row["missing"]]
-    assert any(item["decides"] for item in items)
+    assert any(document["decides"] for document in documents)
 
 
-def test_a_system_that_returned_nothing_has_no_list() -> None:
+def test_a_run_that_returned_nothing_has_no_list() -> None:
     positions = project({"q": {"a": 1}}, {"x": {"q": ["a"]}, "y": {"q": []}})
-    marks = groups(read_back(request_strips(positions, "q")))
+    marks = groups(read_back(query_strips(positions, "q")))
     assert ([*marks[1].iter(f"{SVG}line")], texts(marks[1])) == ([], ["1 missing"])
 
 
@@ -285,7 +285,7 @@ def points_of(line: Element) -> list[tuple[float, float]]:
 
 
 def test_curves_are_the_mean_recall_and_only_ten_are_in_colour() -> None:
-    simulated = simulate_collection(3, num_requests=8)
+    simulated = simulate_collection(3, num_queries=8)
     runs = {f"{name}{i}": run for i in range(3) for name, run in simulated.runs.items()}
     positions = project(simulated.qrels, runs)
     depths = depths_to(int(positions.num_retrieved.max()))
@@ -305,7 +305,7 @@ def test_curves_are_the_mean_recall_and_only_ten_are_in_colour() -> None:
     assert [dash for _, dash in looks[2:]] == [None, *(" ".join(map(str, dash)) for dash in DASHES[1:])]
     assert texts(root)[-12:] == [*[*runs][:10], "2 more", "ideal"]
     tips = [each.text for each in root.iter(f"{SVG}title")]
-    assert f"deep.run0: {100 * means[positions.systems.index('deep.run0'), -1]:.1f} % within {depths[-1]:,}" in tips
+    assert f"deep.run0: {100 * means[positions.runs.index('deep.run0'), -1]:.1f} % within {depths[-1]:,}" in tips
 
 
 def test_the_ideal_curve_and_that_of_a_random_order_are_drawn_where_they_are_known() -> None:
@@ -346,14 +346,14 @@ def test_by_share_of_the_corpus_each_query_has_its_own_depth() -> None:
 
 
 def _references(root: Element) -> list[list[tuple[float, float]]]:
-    """Return the lines that belong to no system: the ideal one and, where it is known, that of a random order."""
+    """Return the lines that belong to no run: the ideal one and, where it is known, that of a random order."""
     called = ("ideal", "random order")
     return [points_of(line) for line in root.findall(f"{SVG}polyline") if line.findtext(f"{SVG}title") in called]
 
 
 def _curves(root: Element) -> Iterator[tuple[int, Element]]:
-    """Give the marks of each system outside the legend, which has its own marks in a shifted group."""
-    yield from ((int(each.attrib["data-system"]), each) for each in root if "data-system" in each.attrib)
+    """Give the marks of each run outside the legend, which has its own marks in a shifted group."""
+    yield from ((int(each.attrib["data-run"]), each) for each in root if "data-run" in each.attrib)
 
 
 def test_depths_are_where_the_rows_say() -> None:
@@ -404,7 +404,7 @@ def test_the_page_gets_its_charts_in_its_own_colours(simulated: Report) -> None:
         assert "<script" not in content
         assert "href" not in content
     root = read_back(charts["recall"]["svg"])
-    names = [f"{a} {b}" for a, b in zip(simulated.payload["labels"], simulated.payload["systems"], strict=True)]
+    names = [f"{a} {b}" for a, b in zip(simulated.payload["labels"], simulated.payload["runs"], strict=True)]
     assert texts(root)[-5:] == [*names, "ideal"]
     assert {i for i, _ in _curves(root)} == {0, 1, 2, 3}
     up = axis(root, "end")
@@ -436,7 +436,7 @@ def test_a_page_about_one_run_or_one_measure_has_no_chart_of_what_there_is_not()
 def test_a_run_that_is_compared_nowhere_has_no_curve() -> None:
     made = report(ONE_COUNTS, ONE_COUNTED, ["RR"], output=None, queries="intersection")
     root = read_back(page_charts(made.findings, made.payload)["recall"]["svg"])
-    assert [made.payload["systems"][i] for i, _ in _curves(root)] == ["x"]
+    assert [made.payload["runs"][i] for i, _ in _curves(root)] == ["x"]
 
 
 # Names
@@ -449,7 +449,7 @@ def drawn_of(made: Report) -> dict[str, Element]:
 @pytest.mark.parametrize("made", [inherited_report, hostile_report], ids=["inherited", "hostile"])
 def test_hostile_names_are_drawn_as_text(made: Callable[[], Report]) -> None:
     page = made()
-    names = [visible(page.findings.positions.systems[s]) for s in page.findings.places]
+    names = [visible(page.findings.positions.runs[s]) for s in page.findings.places]
     for chart, root in drawn_of(page).items():
         tags = {each.tag.removeprefix(SVG) for each in root.iter()}
         assert tags <= {"svg", "title", "g", "rect", "line", "text", "circle", "polygon", "polyline"}, chart

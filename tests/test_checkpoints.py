@@ -13,9 +13,9 @@ from lexirecall import Positions, evaluate, project
 from lexirecall.errors import DataError, UsageError
 from lexirecall.judgments import IntArray
 from lexirecall.torch.checkpoints import side_by_side, win_rate
-from lexirecall.torch.rows import FIRST, ITEM, POSITION, REQUEST, Gathered, gathered, rows_of
+from lexirecall.torch.rows import DOCUMENT, FIRST, POSITION, QUERY, Gathered, gathered, rows_of
 
-NUM_ITEMS = 7
+NUM_DOCUMENTS = 7
 MEASURES = ["TSE", "LastRel", "AP", "nDCG", "R@2"]
 OF_JUDGED = ["Bpref", "Judged@2", "infAP"]  # what is judged not relevant counts too; no closed form if tied
 Collection = tuple[dict[str, dict[str, float]], dict[str, dict[str, float]]]
@@ -23,14 +23,14 @@ Collection = tuple[dict[str, dict[str, float]], dict[str, dict[str, float]]]
 
 @st.composite
 def collections(draw: st.DrawFn) -> Collection:
-    """Draw grades, some not positive, and scores of some items, all of them scored; scores tie often."""
-    items = [str(item) for item in range(NUM_ITEMS)]
+    """Draw grades, some not positive, and scores of some documents, all of them scored; scores tie often."""
+    documents = [str(document) for document in range(NUM_DOCUMENTS)]
     queries = [str(query) for query in draw(st.sets(st.integers(0, 30), min_size=1, max_size=5))]
-    grades = st.dictionaries(st.sampled_from(items), st.sampled_from([-1.0, 0.0, 0.5, 1.0, 2.0]), max_size=5)
-    scores = st.lists(st.integers(0, 3), min_size=NUM_ITEMS, max_size=NUM_ITEMS)
+    grades = st.dictionaries(st.sampled_from(documents), st.sampled_from([-1.0, 0.0, 0.5, 1.0, 2.0]), max_size=5)
+    scores = st.lists(st.integers(0, 3), min_size=NUM_DOCUMENTS, max_size=NUM_DOCUMENTS)
     judged = {query: {"0": 0.0} | draw(grades) for query in queries}
     judged[queries[0]]["1"] = 1.0  # if nothing were relevant to any query, there would be nothing to evaluate
-    return judged, {query: dict(zip(items, map(float, draw(scores)), strict=True)) for query in queries}
+    return judged, {query: dict(zip(documents, map(float, draw(scores)), strict=True)) for query in queries}
 
 
 def tables(collection: Collection, ties: str) -> list[IntArray]:
@@ -38,13 +38,15 @@ def tables(collection: Collection, ties: str) -> list[IntArray]:
     qrels, run = collection
     parts = []
     for query, judged in qrels.items():
-        positions = project({query: judged}, {query: run[query]}, ties=ties, corpus_size=NUM_ITEMS, needs_judged=True)
+        positions = project(
+            {query: judged}, {query: run[query]}, ties=ties, corpus_size=NUM_DOCUMENTS, needs_judged=True
+        )
         parts.append(rows_of(positions, np.array([int(query)]), int))
     return parts
 
 
 def put_together(parts: list[IntArray], ties: str = "trec") -> Gathered:
-    return gathered(np.concatenate(parts), name="run", ties=ties, item_ids=None)
+    return gathered(np.concatenate(parts), name="run", ties=ties, document_ids=None)
 
 
 def values(positions: Positions, ties: str = "trec") -> dict[str, Any]:
@@ -61,9 +63,9 @@ def test_tables_of_single_queries_put_together_in_any_order_are_the_positions_of
     parts = tables(collection, ties)
     shuffle.shuffle(parts)
     found = put_together(parts, ties)
-    expected = values(project(qrels, run, ties=ties, corpus_size=NUM_ITEMS, needs_judged=True), ties)
+    expected = values(project(qrels, run, ties=ties, corpus_size=NUM_DOCUMENTS, needs_judged=True), ties)
     np.testing.assert_equal(values(found.positions, ties), expected)
-    assert list(found.positions.requests) == sorted(qrels, key=int)
+    assert list(found.positions.queries) == sorted(qrels, key=int)
     assert found.num_repeated == 0
 
 
@@ -85,7 +87,7 @@ def test_a_query_that_comes_again_with_other_positions_is_an_error() -> None:
     found = put_together([part, other, part])
     assert found.positions.found.positions.tolist() == part[:, POSITION].tolist()
     assert (found.num_repeated, found.num_differing) == (2, 1)
-    other[0, ITEM] = 6
+    other[0, DOCUMENT] = 6
     with pytest.raises(DataError, match="query 4 was given twice"):
         put_together([part, other])
 
@@ -94,16 +96,16 @@ def test_queries_without_a_number_are_numbered_as_they_come() -> None:
     qrels, run = {"q": {"1": 1}}, {"q": {"1": 2.0, "2": 3.0}}
     rows = rows_of(project(qrels, run, corpus_size=3), None, int)
     found = put_together([rows, rows])
-    assert found.positions.requests == ("0", "1")
+    assert found.positions.queries == ("0", "1")
     assert found.positions.found.positions.tolist() == [2, 2]
 
 
 def test_ids_of_documents_come_back() -> None:
     positions = project({"q": {"b": 1}}, {"q": ["a", "b"]}, corpus_size=2)
     rows = rows_of(positions, np.array([3]), [b"a", b"b"].index)
-    found = gathered(rows, name="run", ties="trec", item_ids=["a", "b"]).positions
-    assert list(found.judgments.items) == [b"b"]
-    assert found.judgments.request_type == "int64"
+    found = gathered(rows, name="run", ties="trec", document_ids=["a", "b"]).positions
+    assert list(found.judgments.documents) == [b"b"]
+    assert found.judgments.query_type == "int64"
 
 
 def test_the_judgments_do_not_depend_on_the_ranking() -> None:
@@ -111,13 +113,13 @@ def test_the_judgments_do_not_depend_on_the_ranking() -> None:
         put_together([rows_of(project({"3": {"4": 1, "2": 1}}, {"3": ranking}, corpus_size=5), np.array([3]), int)])
         for ranking in (["4", "2"], ["2", "1", "4"])
     )
-    assert [*one.positions.judgments.items] == [*other.positions.judgments.items] == [b"2", b"4"]
+    assert [*one.positions.judgments.documents] == [*other.positions.judgments.documents] == [b"2", b"4"]
 
 
 def test_numbers_are_given_to_all_queries_or_to_none() -> None:
     (part,) = tables(({"4": {"1": 1.0}}, {"4": {"1": 2.0, "2": 1.0}}), "trec")
     unnumbered = part.copy()
-    unnumbered[:, REQUEST] = -1
+    unnumbered[:, QUERY] = -1
     with pytest.raises(UsageError, match="some batches have query_ids, and others do not"):
         put_together([part, unnumbered])
 
@@ -146,7 +148,7 @@ def test_checkpoints_are_compared_on_the_queries_of_the_first() -> None:
     ranked = {"p": ["z"], "q": ["a", "x", "b"], "r": ["x", "c"]}
     more = project(judged, {"then": ranked}, corpus_size={"p": 3, "q": 9, "r": 9}, needs_judged=True)
     now = project(QRELS | {"q": {"a": 1, "b": 1, "x": 0}}, {"q": ["x", "b", "y", "a"], "r": ["c"]}, corpus_size=9)
-    assert side_by_side(now, more).systems == ("run", "then")
+    assert side_by_side(now, more).runs == ("run", "then")
     assert win_rate(now, more) == win_rate(NOW, THEN)
     np.testing.assert_equal(side_by_side(now, more).found.positions, side_by_side(NOW, THEN).found.positions)
     with pytest.raises(DataError, match="run has no positions of query 'p'"):

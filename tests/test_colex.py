@@ -44,14 +44,14 @@ ORDERS: tuple[OrderName, ...] = ("recall", "precision")
 
 
 def prefers(x: Sequence[float], y: Sequence[float]) -> bool:
-    """LexiRecall: at the deepest level where they differ, x has its item higher."""
+    """LexiRecall: at the deepest level where they differ, x has its document higher."""
     differing = [i for i in range(len(x)) if x[i] != y[i]]
     return bool(differing) and x[differing[-1]] < y[differing[-1]]
 
 
 @st.composite
 def placements(draw: st.DrawFn, largest_n: int = 10**8, largest_m: int = 60) -> tuple[list[int], int]:
-    """Positions and a corpus size; the corpus may be all but filled, and the items dense at either end."""
+    """Positions and a corpus size; the corpus may be all but filled, and the documents dense at either end."""
     m = draw(st.integers(0, largest_m))
     n = m + draw(st.integers(0, 3) | st.integers(0, 300) | st.integers(0, largest_n - m))
     low = draw(st.integers(0, n - m))
@@ -110,7 +110,7 @@ def test_a_placement_leads_back_to_its_place(data: st.DataObject) -> None:
 
 @quick(60)
 @given(placements(largest_n=2000, largest_m=500))
-def test_many_dense_items_have_their_exact_place(drawn: tuple[list[int], int]) -> None:
+def test_many_dense_documents_have_their_exact_place(drawn: tuple[list[int], int]) -> None:
     """Here the coefficients are computed from their neighbours, up and down."""
     positions, n = drawn
     m = len(positions)
@@ -133,7 +133,7 @@ def test_positions_beyond_floats_are_found_exactly() -> None:
     assert colex_unrank(colex_rank(positions), 3) == positions
 
 
-def test_a_thousand_items_in_a_hundred_million() -> None:
+def test_a_thousand_documents_in_a_hundred_million() -> None:
     n, m = 10**8, 1000
     positions = sorted(random.Random(0).sample(range(1, n + 1), m))  # noqa: S311
     ours = place(positions, n)
@@ -158,7 +158,7 @@ def test_the_percentile_is_the_share_of_the_other_placements_that_are_worse(m: i
 
 @quick(100)
 @given(placements(), st.data(), st.sampled_from(ORDERS))
-def test_items_not_retrieved_are_at_the_bottom(
+def test_documents_not_retrieved_are_at_the_bottom(
     drawn: tuple[list[int], int], data: st.DataObject, order: OrderName
 ) -> None:
     positions, n = drawn
@@ -181,15 +181,15 @@ def test_the_best_placement_has_percentile_1_and_the_worst_0(drawn: tuple[list[i
     assert bits([], n, m, order=order) == 0 <= bits(positions, n, order=order) <= bits(range(1, m + 1), n, order=order)
 
 
-def test_one_item_of_seventy_missing_is_worse_than_nearly_all_placements() -> None:
-    """However well the others are placed: only C(n-1, 69) of C(n, 70) placements have their last item at n, 70 in n."""
+def test_one_document_of_seventy_missing_is_worse_than_nearly_all_placements() -> None:
+    """However well the others are placed: only C(n-1, 69) of C(n, 70) placements end at n, 70 in n."""
     n = 528_155
     best = percentile(range(1, 70), n, num_relevant=70)
     assert best == Fraction(math.comb(n - 1, 69) - 1, math.comb(n, 70) - 1)
     assert 0.0001 < best < 0.0002
 
 
-def test_seventy_items_in_the_top_thousand_are_better_than_nearly_all_placements() -> None:
+def test_seventy_documents_in_the_top_thousand_are_better_than_nearly_all_placements() -> None:
     """However badly they are placed there; as a float that is 1."""
     n = 528_155
     worst = percentile(range(931, 1001), n)
@@ -319,19 +319,19 @@ def test_within_a_hundredth_beyond_their_limit_floats_tie(m: int) -> None:
 
 
 @pytest.mark.parametrize(("n", "most"), [(10**3, 5), (10**4, 3), (10**5, 3), (10**6, 2)])
-def test_how_many_items_floats_can_order_in_a_corpus(n: int, most: int) -> None:
+def test_how_many_documents_floats_can_order_in_a_corpus(n: int, most: int) -> None:
     assert yager_float_limit(most) >= n
     assert next(ties(most + 1, n))
 
 
 @pytest.mark.parametrize("m", [16, 20, 30])
-def test_from_sixteen_items_on_floats_never_order_all_placements(m: int) -> None:
-    """Two rankings of all items but one, which is the first or the second."""
+def test_from_sixteen_documents_on_floats_never_order_all_placements(m: int) -> None:
+    """Two rankings of all documents but one, which is the first or the second."""
     rest = range(3, m + 2)
     assert yager_lexirecall([1, *rest], m + 1) == yager_lexirecall([2, *rest], m + 1)
 
 
-def test_with_five_items_missing_floats_do_not_see_the_others() -> None:
+def test_with_five_documents_missing_floats_do_not_see_the_others() -> None:
     n, m = 528_155, 70
     assert yager_lexirecall(range(1, 66), n, m) == yager_lexirecall(range(901, 966), n, m)
     assert yager_lexirecall_exact(range(1, 66), n, m) > yager_lexirecall_exact(range(901, 966), n, m)

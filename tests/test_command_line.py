@@ -53,7 +53,7 @@ def expected(*, per_query: bool) -> Values:
 
 
 def from_cells(rows: list[list[str]]) -> Values:
-    """Read a table of cells; a mean that lacks requests has their number behind it."""
+    """Read a table of cells; a mean that lacks queries has their number behind it."""
     first = 2 if rows[0][1] == "query" else 1
     return {
         (row[0], row[1] if first == 2 else "all", name): None if cell == "-" else float(cell.partition(" ")[0])

@@ -1,4 +1,4 @@
-"""Comparing systems: what is tested, corrected, marked and printed."""
+"""Comparing runs: what is tested, corrected, marked and printed."""
 
 import json
 from collections.abc import Callable
@@ -26,7 +26,7 @@ from strategies import Collection, collections, costly
 
 Command = Callable[..., Outcome]
 
-SIMULATED = simulate_collection(7, num_requests=24)
+SIMULATED = simulate_collection(7, num_queries=24)
 FILES = SIMULATED.to_trec()
 GOOD = {name: text.encode() for name, text in FILES.items()}
 RUNS = sorted(name for name in FILES if name.endswith(".run"))
@@ -49,16 +49,16 @@ def note_of(comparison: Comparison, kind: str) -> str:
     return "\n".join(note.text for note in comparison.notes if note.kind == kind)
 
 
-def constant(num_requests: int, num_runs: int = 2) -> tuple[dict[str, Any], dict[str, Any]]:
+def constant(num_queries: int, num_runs: int = 2) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return judgments, and runs of which each is better than the next on every query, by as much."""
-    qrels = {f"q{i}": {"a": 1} for i in range(num_requests)}
+    qrels = {f"q{i}": {"a": 1} for i in range(num_queries)}
     rankings = [[*(f"x{k}" for k in range(r)), "a"] for r in range(num_runs)]
     return qrels, {f"r{r}": dict.fromkeys(qrels, ranking) for r, ranking in enumerate(rankings)}
 
 
-def at_depths(num_requests: int) -> tuple[dict[str, Any], dict[str, Any]]:
+def at_depths(num_queries: int) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return judgments, and two runs of which the first is better on every query, not by as much on each."""
-    qrels = {f"q{i}": {"a": 1} for i in range(num_requests)}
+    qrels = {f"q{i}": {"a": 1} for i in range(num_queries)}
     deep = {query: [*(f"x{k}" for k in range(1 + i % 7)), "a"] for i, query in enumerate(qrels)}
     return qrels, {"first": {query: ["a"] for query in qrels}, "deep": deep}
 
@@ -68,7 +68,7 @@ def at_depths(num_requests: int) -> tuple[dict[str, Any], dict[str, Any]]:
 
 def test_every_pair_of_every_measure_is_compared_once(positions: Any) -> None:
     rows = by_pair(compare(positions, measures=MEASURES))
-    names = positions.systems
+    names = positions.runs
     expected = {(a, b, m) for i, a in enumerate(names) for b in names[i + 1 :] for m in MEASURES}
     assert rows.keys() == expected
 
@@ -76,8 +76,8 @@ def test_every_pair_of_every_measure_is_compared_once(positions: Any) -> None:
 def test_the_default_tests_are_those_of_scipy(positions: Any) -> None:
     rows = by_pair(compare(positions, measures=["AP", "LexiRecall", "RPP"], correction="none"))
     values = {name: parse_preference(name).pairs(positions.at_level(1)).values for name in ("AP", "LexiRecall", "RPP")}
-    for i, a in enumerate(positions.systems):
-        for j, b in enumerate(positions.systems[i + 1 :], i + 1):
+    for i, a in enumerate(positions.runs):
+        for j, b in enumerate(positions.runs[i + 1 :], i + 1):
             for name in ("AP", "RPP"):
                 theirs = stats.ttest_1samp(values[name][i, j], 0)
                 low, high = theirs.confidence_interval(0.95)
@@ -95,7 +95,7 @@ def test_the_default_tests_are_those_of_scipy(positions: Any) -> None:
 def test_where_lower_is_better_the_lower_is_preferred(positions: Any) -> None:
     rows = by_pair(compare(positions, measures=["LastRel"]))
     means = LAST_REL.scores(positions.at_level(1)).mean(axis=1)
-    mean = dict(zip(positions.systems, means, strict=True))
+    mean = dict(zip(positions.runs, means, strict=True))
     for (a, b, _), row in rows.items():
         assert row["mean"] == pytest.approx(mean[b] - mean[a])
 
@@ -145,7 +145,7 @@ def test_identical_runs_have_p_1(test: str) -> None:
 
 
 @pytest.mark.parametrize("test", choices_of(Testing, "test"))
-def test_a_single_request_is_no_evidence(test: str) -> None:
+def test_a_single_query_is_no_evidence(test: str) -> None:
     runs = {"x": {"q": ["a"]}, "y": {"q": ["b", "a"]}}
     comparison = compare({"q": {"a": 1}}, runs, ["AP"], test=test, num_resamples=50)
     (row,) = comparison.rows()
@@ -182,7 +182,7 @@ def test_the_response_of_a_preference_may_disagree_with_the_head_to_head_mean() 
 
 def test_a_baseline_is_compared_with_all_and_corrected_over_those_pairs_only(positions: Any) -> None:
     everything = by_pair(compare(positions, measures=["AP"], correction="bonferroni"))
-    names = positions.systems
+    names = positions.runs
     against = by_pair(compare(positions, measures=["AP"], correction="bonferroni", baseline=names[1]))
     assert {(a, b) for a, b, _ in against} == {(a, b) for a, b, _ in everything if names[1] in (a, b)}
     for key, row in against.items():
@@ -203,7 +203,7 @@ def corrected_by_holm(pvalues: list[float]) -> list[float]:
 def test_several_baselines_are_compared_with_all_and_with_each_other_once(
     positions: Any, places: tuple[int, ...], name: str
 ) -> None:
-    names = positions.systems
+    names = positions.runs
     places = tuple(place for place in places if place < len(names))
     everything = by_pair(compare(positions, measures=[name]))
     against = by_pair(compare(positions, measures=[name], baseline=[names[place] for place in places]))
@@ -218,7 +218,7 @@ def test_several_baselines_are_compared_with_all_and_with_each_other_once(
 
 
 def test_several_baselines_are_in_letters_and_one_in_a_list_is_one(positions: Any) -> None:
-    names = positions.systems
+    names = positions.runs
     alone, listed = (compare(positions, measures=["AP"], baseline=each) for each in (names[1], [names[1], names[1]]))
     assert all(alone.render(view=view) == listed.render(view=view) for view in ("runs", "pairs", "matrix"))
     several = compare(positions, measures=["AP"], baseline=[names[1], names[0]])
@@ -236,14 +236,14 @@ def test_unknown_baselines_name_the_runs(positions: Any) -> None:
     with pytest.raises(UsageError, match=r"no run is called 'bm25'.*\n.*deep"):
         compare(positions, measures=["AP"], baseline="bm25")
     with pytest.raises(UsageError, match=r"no run is called 'bm25', 'dph'\n"):
-        compare(positions, measures=["AP"], baseline=["bm25", positions.systems[0], "dph"])
+        compare(positions, measures=["AP"], baseline=["bm25", positions.runs[0], "dph"])
 
 
-@given(collection=collections(max_systems=4), test=st.sampled_from(choices_of(Testing, "test")))
+@given(collection=collections(max_runs=4), test=st.sampled_from(choices_of(Testing, "test")))
 @costly(60)
 def test_any_collection_can_be_compared(collection: Collection, test: str) -> None:
     positions = project(collection.qrels, collection.runs)
-    if len(positions.systems) < 2 or not positions.judgments.num_relevant(1).any():
+    if len(positions.runs) < 2 or not positions.judgments.num_relevant(1).any():
         return
     for queries in ("all", "intersection"):
         comparison = compare(positions, measures=MEASURES, test=test, num_resamples=20, queries=queries)
@@ -264,8 +264,8 @@ def test_any_collection_can_be_compared(collection: Collection, test: str) -> No
 
 
 TEN = {f"q{i}": {"a": 1, "b": 1} for i in range(10)}
-FINDS_ALL = {request: [*"xyzab"] for request in TEN}
-FINDS_HALF = {request: [*"ab"] if i < 3 else ["a"] for i, request in enumerate(TEN)}
+FINDS_ALL = {query: [*"xyzab"] for query in TEN}
+FINDS_HALF = {query: [*"ab"] if i < 3 else ["a"] for i, query in enumerate(TEN)}
 
 
 @pytest.mark.parametrize("test", choices_of(Testing, "test"))
@@ -285,7 +285,7 @@ def test_a_run_without_a_value_on_some_queries_loses_them_and_the_sign_test_deci
 
 
 def test_where_neither_run_has_a_value_they_tie_and_the_t_test_decides() -> None:
-    late = {request: ["x", *found] for request, found in FINDS_HALF.items()}
+    late = {query: ["x", *found] for query, found in FINDS_HALF.items()}
     made = compare(TEN, {"late": late, "half": FINDS_HALF}, ["LastRel"])
     [row] = made.rows()
     assert (row["wins"], row["ties"], row["losses"], row["queries"], row["mean"]) == (0, 7, 3, 3, -1)
@@ -293,7 +293,7 @@ def test_where_neither_run_has_a_value_they_tie_and_the_t_test_decides() -> None
     assert "one-sided" not in [note.kind for note in made.notes]
 
 
-def test_empty_requests_are_ties_if_they_count() -> None:
+def test_empty_queries_are_ties_if_they_count() -> None:
     qrels = {"q": {"a": 1}, "none": {"a": 0}}
     runs = {"x": {"q": ["a"], "none": ["a"]}, "y": {"q": ["b", "a"], "none": ["b"]}}
     rows = by_pair(compare(qrels, runs, ["AP", "LexiRecall"], no_relevant="zero"))
@@ -346,7 +346,7 @@ def test_max_t_is_that_of_the_differences(positions: Any) -> None:
 def test_max_t_against_a_baseline_regards_only_the_pairs_with_it(positions: Any) -> None:
     settings: dict[str, Any] = {"measures": ["AP"], "test": "max-t", "num_resamples": 300}
     everything = by_pair(compare(positions, **settings))
-    against = by_pair(compare(positions, **settings, baseline=positions.systems[1]))
+    against = by_pair(compare(positions, **settings, baseline=positions.runs[1]))
     pairs = Differences.of(parse_preference("AP").pairs(positions.at_level(1)))
     asked = of_pairs(pairs, (pairs.a == 1) | (pairs.b == 1))
     assert [row["p_corrected"] for row in against.values()] == max_t(asked, num_resamples=300).pvalues.tolist()
@@ -357,7 +357,7 @@ def test_max_t_against_a_baseline_regards_only_the_pairs_with_it(positions: Any)
 def test_a_baseline_changes_no_p_of_a_pair_by_itself(positions: Any, test: str) -> None:
     settings: dict[str, Any] = {"measures": MEASURES, "test": test, "num_resamples": 100}
     everything = by_pair(compare(positions, **settings))
-    for key, row in by_pair(compare(positions, **settings, baseline=positions.systems[2])).items():
+    for key, row in by_pair(compare(positions, **settings, baseline=positions.runs[2])).items():
         same = ("mean", "p", "low", "high", "effect", "effective", "estimate", "wins")
         assert {name: row[name] for name in same} == {name: everything[key][name] for name in same}
 
@@ -365,9 +365,9 @@ def test_a_baseline_changes_no_p_of_a_pair_by_itself(positions: Any, test: str) 
 def test_letters_follow_the_corrected_p(positions: Any) -> None:
     comparison = compare(positions, measures=["AP"], test="max-t")
     [compared] = comparison.measures
-    better = compared.better(len(positions.systems), 0.05)
+    better = compared.better(len(positions.runs), 0.05)
     for row in comparison.rows():
-        a, b = (positions.systems.index(row[side]) for side in "ab")
+        a, b = (positions.runs.index(row[side]) for side in "ab")
         assert (better[a, b] or better[b, a]) == (row["p_corrected"] < 0.05)
         assert better[a, b] <= (row["mean"] > 0)
 

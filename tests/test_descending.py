@@ -1,4 +1,4 @@
-"""Runs whose scores descend, as those of nearly all systems do: read once, without keeping ids, and read the same."""
+"""Runs whose scores descend, as those of nearly all runs do: read once, without keeping ids, and read the same."""
 
 from pathlib import Path
 from typing import Any
@@ -38,7 +38,7 @@ FORMATS = ("%.0f", "%.1f", "%.4f", "%.13f", "%.17f", "%.3e", "%r", "+%.2f", "0%.
 def rankings(draw: st.DrawFn) -> bytes:
     """Make a run with scores of one form, sorted, and perhaps one of another form or out of place."""
     lines = []
-    for request in draw(st.sampled_from([(b"q",), (b"q", b"a-longer-name"), (b"r", b"q", b"s")])):
+    for query in draw(st.sampled_from([(b"q",), (b"q", b"a-longer-name"), (b"r", b"q", b"s")])):
         most = draw(st.sampled_from([0.001, 1, 12, 1e6]))
         values = sorted(draw(st.lists(st.floats(-most / 4, most), min_size=1, max_size=40)), reverse=True)
         form = draw(st.sampled_from(FORMATS))
@@ -47,10 +47,10 @@ def rankings(draw: st.DrawFn) -> bytes:
             texts[draw(st.integers(0, len(texts) - 1))] = draw(
                 st.sampled_from(["1", "9.99", "inf", "-1.5", "1e1", "x"])
             )
-        items = draw(st.permutations(range(len(texts) + 20)))
+        documents = draw(st.permutations(range(len(texts) + 20)))
         lines += [
-            b"%s Q0 d%d %d %s tag" % (request, item, rank, text.encode())
-            for rank, (item, text) in enumerate(zip(items, texts, strict=False))
+            b"%s Q0 d%d %d %s tag" % (query, document, rank, text.encode())
+            for rank, (document, text) in enumerate(zip(documents, texts, strict=False))
         ]
     end = draw(st.sampled_from([b"\n", b"\n", b"\r\n"]))
     return end.join(lines) + end
@@ -156,11 +156,11 @@ def long_rankings(draw: st.DrawFn) -> bytes:
     random = np.random.default_rng(draw(st.integers(0, 2**32)))
     share, form = draw(st.sampled_from([0, 0.01, 0.3, 0.9])), draw(st.sampled_from(["%.4f", "%.17f", "%.0f"]))
     lines = []
-    for request in ("q", "unjudged", "r"):
+    for query in ("q", "unjudged", "r"):
         score, size = 5000.0, draw(st.sampled_from([1, 40, 700, 2000]))
-        for item in random.permutation(3 * size)[:size]:
+        for document in random.permutation(3 * size)[:size]:
             score -= float(random.random() >= share)
-            lines.append([request, "Q0", f"d{item}", "1", form % score, "t"])
+            lines.append([query, "Q0", f"d{document}", "1", form % score, "t"])
     field, text = draw(st.sampled_from([(5, "t"), (4, "9999"), (4, "x"), (2, "d1"), (5, "t\n\n"), (1, " Q0")]))
     if text != "t":
         lines[draw(st.integers(0, len(lines) - 1))][field] = text

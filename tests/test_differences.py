@@ -1,4 +1,4 @@
-"""Differences: on how many requests they rest, whatever their scale and order."""
+"""Differences: on how many queries they rest, whatever their scale and order."""
 
 import math
 
@@ -22,8 +22,8 @@ def of_rows(*rows: list[float]) -> Differences:
 
 @quick(200)
 @given(numbers=NUMBERS)
-def test_the_effective_number_of_requests_is_its_definition(numbers: list[int]) -> None:
-    expected = naive.effective_requests(numbers)
+def test_the_effective_number_of_queries_is_its_definition(numbers: list[int]) -> None:
+    expected = naive.effective_queries(numbers)
     found = of_rows([*map(float, numbers)]).effective[0]
     assert math.isnan(found) if expected is None else found == pytest.approx(float(expected), rel=1e-14)
 
@@ -47,12 +47,12 @@ def test_the_order_does_not_show(numbers: list[float], exponent: int) -> None:
         np.testing.assert_array_equal(getattr(here, name), getattr(reverse, name))
 
 
-def test_one_request_that_decides_counts_as_one_and_equal_ones_all() -> None:
+def test_one_query_that_decides_counts_as_one_and_equal_ones_all() -> None:
     rows = [0.7] + [0.0] * 49, [0.2] * 50, [0.0] * 50, [0.7, 0.01, 0.01, 0.01] + [0.0] * 46
     np.testing.assert_allclose(of_rows(*rows).effective, [1, 50, np.nan, 3], rtol=2e-3)
 
 
-def test_signs_suit_differences_of_one_size_and_those_that_rest_on_few_requests() -> None:
+def test_signs_suit_differences_of_one_size_and_those_that_rest_on_few_queries() -> None:
     cases = {
         "one size": [0.2, -0.2, 0.2] * 10,
         "one size up to rounding": [0.3 - 0.2, 0.2 - 0.1, -0.1] * 10,
@@ -80,7 +80,7 @@ def test_blocks_of_pairs_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("shape", [(0, 0), (0, 4), (3, 0)])
-def test_no_pairs_or_no_requests_are_no_error(shape: tuple[int, int]) -> None:
+def test_no_pairs_or_no_queries_are_no_error(shape: tuple[int, int]) -> None:
     index = np.arange(shape[0])
     nothing = Differences(index, index + 1, np.zeros(shape), np.ones(shape, bool))
     assert nothing.effective.shape == shape[:1]

@@ -42,14 +42,14 @@ class Topic:
     def covers(self, level: float = 1) -> dict[str, set[str]]:
         """What each document serves; none serves nothing."""
         pairs = [pair for pair, grade in self.graded.items() if grade >= level]
-        return {item: {unit for unit, served in pairs if served == item} for _, item in pairs}
+        return {document: {unit for unit, served in pairs if served == document} for _, document in pairs}
 
     def lines(self) -> list[str]:
-        return [f"q {unit} {item} {grade}\n" for (unit, item), grade in self.graded.items()]
+        return [f"q {unit} {document} {grade}\n" for (unit, document), grade in self.graded.items()]
 
     def twin(self, measure: Measure) -> float:
         covers = self.covers(measure.level(1))
-        covered = [covers.get(item, set()) for item in self.ranking]
+        covered = [covers.get(document, set()) for document in self.ranking]
         settings = {name: setting for name, setting in measure.settings.items() if name != "rel"}
         return naive.DIVERSITY_MEASURES[measure.name](covered, covers, **settings)
 
@@ -92,12 +92,14 @@ def test_every_measure_of_units_equals_pyndeval(topic: Topic, tmp_path_factory: 
     pyndeval = pytest.importorskip("pyndeval")
     positions = positions_of(topic, tmp_path_factory.mktemp("topic"))
     theirs = {"StRecall": "strec", "alpha_nDCG": "alpha-nDCG", "ERR_IA": "ERR-IA"}
-    run = [("q", item, -float(place)) for place, item in enumerate(topic.ranking)]
+    run = [("q", document, -float(place)) for place, document in enumerate(topic.ranking)]
     for measure in TRIED_ROWS:
         if measure.settings["cutoff"] > 20 or str(measure) == "ERR_IA@1" or not topic.ranking:
             continue  # pyndeval goes down to 20, and knows no empty list
         name = f"{theirs[measure.name]}@{measure.settings['cutoff']}"
-        judged = [("q", unit, item, int(grade >= measure.level(1))) for (unit, item), grade in topic.graded.items()]
+        judged = [
+            ("q", unit, document, int(grade >= measure.level(1))) for (unit, document), grade in topic.graded.items()
+        ]
         found = pyndeval.ndeval(judged, run, [name], alpha=measure.values.get("alpha", 0.5))["q"][name]
         assert value(measure, positions) == pytest.approx(found, abs=1e-12), measure
 
@@ -108,7 +110,7 @@ def test_moving_a_document_that_serves_a_unit_above_one_that_serves_none_never_h
     topic: Topic, place: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     covers = topic.covers()
-    idle = next((i for i, item in enumerate(topic.ranking) if not covers.get(item)), None)
+    idle = next((i for i, document in enumerate(topic.ranking) if not covers.get(document)), None)
     if idle is None or place >= len(topic.ranking) or place <= idle or not covers.get(topic.ranking[place]):
         return
     better = [*topic.ranking]
@@ -240,7 +242,7 @@ def test_a_measure_of_ones_own_is_refused_unless_it_says_that_positions_may_coin
 
 def test_where_units_are_counted_a_unit_that_is_served_late_shares_the_position_of_another() -> None:
     """a takes the place of unit 1, which b serves: that is when c has brought unit 2 to the second place."""
-    given: dict[str, Any] = {"units": {"a": "1", "b": "1", "c": "2"}, "count": "units", "judged": "items"}
+    given: dict[str, Any] = {"units": {"a": "1", "b": "1", "c": "2"}, "count": "units", "judged": "documents"}
     judged, run = {"q": {"a": 0, "b": 1, "c": 1}}, {"q": ["a", "c", "b"]}
     assert evaluate(judged, run, "AP", **given).means.tolist() == [[(1 / 2 + 2 / 2) / 2]]
     with pytest.raises(UsageError, match="LexiRecallPercentile cannot be computed"):
@@ -256,8 +258,8 @@ def random_queries(seed: int, number: int, most_units: int) -> tuple[dict[str, A
     qrels, run, units = {}, {}, {}
     for query in map(str, range(number)):
         documents = [f"d{i}" for i in range(rng.randint(1, 6))]
-        qrels[query] = {item: rng.choice((0, 1, 1, 2)) for item in documents}
-        units[query] = {item: rng.sample(UNITS, rng.randint(1, most_units)) for item in documents}
+        qrels[query] = {document: rng.choice((0, 1, 1, 2)) for document in documents}
+        units[query] = {document: rng.sample(UNITS, rng.randint(1, most_units)) for document in documents}
         run[query] = rng.choices([*documents, "x", "y"], k=rng.randint(0, 9))
     return qrels, run, units
 
@@ -290,12 +292,12 @@ def outside(positions: Positions) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("most_units", [1, 3])
-@pytest.mark.parametrize("count", ["items", "units"])
+@pytest.mark.parametrize("count", ["documents", "units"])
 def test_no_value_of_many_lists_with_repeats_leaves_the_limits_of_its_measure(most_units: int, count: str) -> None:
     """A hundred thousand lists over all calls, if all are: chunks that repeat have lifted recall above 1 elsewhere."""
     for seed, duplicates in enumerate(("first", "best")):
         qrels, run, units = random_queries(seed, some(12_500), most_units)
-        options: dict[str, Any] = {"units": units, "count": count, "duplicates": duplicates, "judged": "items"}
+        options: dict[str, Any] = {"units": units, "count": count, "duplicates": duplicates, "judged": "documents"}
         positions = project(qrels, run, corpus_size=30, needs_judged=True, **options)
         assert positions.units is not None
         assert positions.units.can_coincide(1) == (most_units > 1)
@@ -304,13 +306,13 @@ def test_no_value_of_many_lists_with_repeats_leaves_the_limits_of_its_measure(mo
 
 @quick(60)
 @given(
-    st.integers(0, 10**9), st.sampled_from(["any", "all"]), st.sampled_from(["items", "units"]),
+    st.integers(0, 10**9), st.sampled_from(["any", "all"]), st.sampled_from(["documents", "units"]),
     st.sampled_from(["first", "best"]), st.integers(1, 4), st.sampled_from([None, 50]),
 )  # fmt: skip
 def test_no_value_leaves_its_limits_whatever_the_rule_of_units(
     seed: int, rule: str, count: str, duplicates: str, most_units: int, corpus_size: int | None
 ) -> None:
     qrels, run, units = random_queries(seed, 8, most_units)
-    options: dict[str, Any] = {"unit_rule": rule, "count": count, "duplicates": duplicates, "judged": "items"}
+    options: dict[str, Any] = {"unit_rule": rule, "count": count, "duplicates": duplicates, "judged": "documents"}
     positions = project(qrels, run, units=units, corpus_size=corpus_size, needs_judged=True, **options)
     assert not list(outside(positions))

@@ -63,7 +63,7 @@ def connection() -> Iterator[Any]:
 def rows_of(runs: dict[str, Any]) -> dict[str, list[Any]]:
     """The columns of a table that holds all these runs."""
     rows = [(s, q, d, score) for s, run in runs.items() for q, scores in run.items() for d, score in scores.items()]
-    return {name: [row[c] for row in rows] for c, name in enumerate(("system", "qid", "docno", "score"))}
+    return {name: [row[c] for row in rows] for c, name in enumerate(("run", "qid", "docno", "score"))}
 
 
 def relation(connection: Any, columns: dict[str, list[Any]]) -> Any:
@@ -96,13 +96,13 @@ def write_csv(path: Path, columns: dict[str, list[Any]], separator: str = ",") -
 def tracks_of(tracks: Tracks | None) -> Any:
     if tracks is None:
         return None
-    parts = (tracks.segments.offsets, tracks.positions, tracks.items, tracks.block_starts, tracks.block_sizes)
+    parts = (tracks.segments.offsets, tracks.positions, tracks.documents, tracks.block_starts, tracks.block_sizes)
     return [None if part is None else part.tolist() for part in parts]
 
 
 def assert_same(ours: Positions, theirs: Positions) -> None:
-    assert ours.systems == theirs.systems
-    assert ours.requests == theirs.requests
+    assert ours.runs == theirs.runs
+    assert ours.queries == theirs.queries
     assert ours.conventions == theirs.conventions
     assert ours.answered.tolist() == theirs.answered.tolist()
     assert ours.num_retrieved.tolist() == theirs.num_retrieved.tolist()
@@ -114,14 +114,14 @@ def assert_same(ours: Positions, theirs: Positions) -> None:
 
 
 def without_empty(runs: dict[str, Run]) -> dict[str, Run]:
-    """A table has no row for a ranking without items."""
-    return {system: {request: scores for request, scores in run.items() if scores} for system, run in runs.items()}
+    """A table has no row for a ranking without documents."""
+    return {name: {query: scores for query, scores in run.items() if scores} for name, run in runs.items()}
 
 
 def as_found(runs: dict[str, Run], ours: Positions) -> dict[str, Run]:
     """The runs in the order in which a table had their first rows."""
-    assert {*ours.systems} == {*runs}
-    return {name: runs[name] for name in ours.systems}
+    assert {*ours.runs} == {*runs}
+    return {name: runs[name] for name in ours.runs}
 
 
 def usable(collection: Collection) -> dict[str, Run]:
@@ -132,7 +132,7 @@ def usable(collection: Collection) -> dict[str, Run]:
 
 @costly(60)
 @given(
-    collections(max_systems=3, documents=DOCUMENTS),
+    collections(max_runs=3, documents=DOCUMENTS),
     orderings(),
     st.sampled_from(WITHOUT_INPUT_ORDER),
     st.sampled_from(["error", "best"]),
@@ -169,7 +169,7 @@ def test_positions_are_those_of_dicts(
 
 @costly(40)
 @given(
-    collections(max_systems=3, documents=DOCUMENTS),
+    collections(max_runs=3, documents=DOCUMENTS),
     st.sampled_from(["csv", "parquet", "folder", "folder of csv", "relation", "frame"]),
     st.sampled_from([("input", "error"), ("input", "first"), ("trec", "first"), ("expected", "first")]),
     st.data(),
@@ -186,7 +186,7 @@ def test_the_order_of_rows_counts_as_in_memory(
     rows += data.draw(st.lists(st.sampled_from(rows), max_size=4 * (rules[1] == "first")))
     rows = data.draw(st.permutations(rows))
     frames = [
-        pa.table({name: [row[c] for row in some] for c, name in enumerate(("system", "qid", "docno", "score"))})
+        pa.table({name: [row[c] for row in some] for c, name in enumerate(("run", "qid", "docno", "score"))})
         for some in (rows[: len(rows) // 2 + 1], rows[len(rows) // 2 + 1 :])
         if some
     ]
@@ -215,7 +215,7 @@ def test_a_connection_that_gave_up_the_order_of_rows_is_not_asked_for_it() -> No
         for options in every:
             with pytest.raises(UsageError, match=r"go by the order of rows.*\n.*SET preserve_insertion_order"):
                 by_duckdb(QRELS, table, engine_options={"connection": lent}, **options)
-        assert {*by_duckdb(QRELS, table, engine_options={"connection": lent}).systems} == {"x", "y"}
+        assert {*by_duckdb(QRELS, table, engine_options={"connection": lent}).runs} == {"x", "y"}
 
 
 @quick(15)
@@ -253,12 +253,12 @@ def test_of_duplicates_the_best_score_counts(connection: Any, collection: Collec
         collection.qrels, relation(connection, longer), engine_options={"connection": connection}, duplicates="best"
     )
     theirs = lexirecall.project(collection.qrels, as_found(runs, ours), duplicates="best")
-    left_out = tuple(sum(s == system and q in collection.qrels for s, q, *_ in again) for system in theirs.systems)
+    left_out = tuple(sum(s == run and q in collection.qrels for s, q, *_ in again) for run in theirs.runs)
     assert_same(ours, replace(theirs, num_duplicates=left_out))
 
 
 @costly(25)
-@given(collections(max_systems=3, documents=DOCUMENTS), orderings(), st.sampled_from([1, 2, 0.5]))
+@given(collections(max_runs=3, documents=DOCUMENTS), orderings(), st.sampled_from([1, 2, 0.5]))
 def test_sort_keys_are_those_of_positions_and_compare_as_lexirecall_does(
     connection: Any, collection: Collection, ordering: Ordering, level: float
 ) -> None:
@@ -271,23 +271,23 @@ def test_sort_keys_are_those_of_positions_and_compare_as_lexirecall_does(
     table = relation(connection, rows_of(runs))
     keys = sort_keys(connection, collection.qrels, table, level=level, **options).fetchall()
     projection = lexirecall.project(collection.qrels, runs, **options).at_level(level)
-    systems, requests = projection.source.systems, projection.source.requests
+    names, queries = projection.source.runs, projection.source.queries
     vectors = {
-        (system, request): projection.vector(s, q)
-        for s, system in enumerate(systems)
-        for q, request in enumerate(requests)
+        (run, query): projection.vector(s, q)
+        for s, run in enumerate(names)
+        for q, query in enumerate(queries)
         if projection.num_relevant[q]
     }
-    assert {(system, request): key for system, request, key in keys} == {
+    assert {(run, query): key for run, query, key in keys} == {
         which: sort_key(vector) for which, vector in vectors.items()
     }
-    found = {(system, request): key for system, request, key in keys}
-    for request in {request for _, request in found}:
-        for a, b in combinations(systems, 2):
-            x, y = vectors[a, request], vectors[b, request]
+    found = {(run, query): key for run, query, key in keys}
+    for query in {query for _, query in found}:
+        for a, b in combinations(names, 2):
+            x, y = vectors[a, query], vectors[b, query]
             differing = np.flatnonzero(x != y)
             preferred = bool(len(differing) and x[differing[-1]] < y[differing[-1]])
-            assert (found[a, request] < found[b, request]) == preferred
+            assert (found[a, query] < found[b, query]) == preferred
 
 
 def test_a_sort_key_is_compared_as_bytes_by_sql(connection: Any) -> None:
@@ -315,12 +315,12 @@ def test_sort_keys_have_the_ids_of_the_judgments(connection: Any, cast: str, kin
 
 
 def test_sort_keys_of_several_tables_stand_in_one(connection: Any, tmp_path: Path) -> None:
-    for system, run in RUNS.items():
-        columns = rows_of({system: run})
-        del columns["system"]
-        written(tmp_path, system, columns)
+    for name, run in RUNS.items():
+        columns = rows_of({name: run})
+        del columns["run"]
+        written(tmp_path, name, columns)
     keys = sort_keys(connection, QRELS, [tmp_path / "x", tmp_path / "y"])
-    assert sorted(system for system, *_ in keys.fetchall()) == ["x", "x", "y", "y"]
+    assert sorted(run for run, *_ in keys.fetchall()) == ["x", "x", "y", "y"]
 
 
 def test_scores_are_those_of_dicts(tmp_path: Path) -> None:
@@ -331,7 +331,7 @@ def test_scores_are_those_of_dicts(tmp_path: Path) -> None:
     assert ours.notes == theirs.notes
 
 
-def test_measures_of_other_judged_items_get_them(tmp_path: Path) -> None:
+def test_measures_of_other_judged_documents_get_them(tmp_path: Path) -> None:
     path = written(tmp_path, "runs.parquet", rows_of(RUNS))
     measures = ["Bpref", "infAP", "Judged@2"]
     positions = by_duckdb(QRELS, path, needs_judged=True)
@@ -358,11 +358,11 @@ def test_corpus_size_and_providers_go_with_the_positions(tmp_path: Path) -> None
 
 def plain(folder: Path, name: str) -> Path:
     columns = rows_of(RUNS)
-    chosen = [row for row, system in enumerate(columns.pop("system")) if system == name]
+    chosen = [row for row, run in enumerate(columns.pop("run")) if run == name]
     return written(folder, f"{name}.parquet", {c: [values[row] for row in chosen] for c, values in columns.items()})
 
 
-def test_a_file_without_systems_is_named_by_its_name(tmp_path: Path) -> None:
+def test_a_file_without_runs_is_named_by_its_name(tmp_path: Path) -> None:
     paths = [plain(tmp_path, "y"), plain(tmp_path, "x")]
     expected = lexirecall.project(QRELS, {"y.parquet": RUNS["y"], "x.parquet": RUNS["x"]})
     assert_same(by_duckdb(QRELS, paths), expected)
@@ -371,7 +371,7 @@ def test_a_file_without_systems_is_named_by_its_name(tmp_path: Path) -> None:
 
 def test_a_pattern_stands_for_each_file(tmp_path: Path) -> None:
     plain(tmp_path, "y"), plain(tmp_path, "x")
-    assert by_duckdb(QRELS, f"{tmp_path}/?.parquet").systems == ("x.parquet", "y.parquet")
+    assert by_duckdb(QRELS, f"{tmp_path}/?.parquet").runs == ("x.parquet", "y.parquet")
 
 
 def test_a_mapping_names_files_relations_and_frames(tmp_path: Path, connection: Any) -> None:
@@ -384,11 +384,11 @@ def test_a_mapping_names_files_relations_and_frames(tmp_path: Path, connection: 
 
 @pytest.mark.parametrize("kind", ["parquet", "csv"])
 def test_a_folder_is_one_table_and_its_partitions_are_text(tmp_path: Path, kind: str) -> None:
-    for system, name in (("x", "007"), ("y", "12")):
+    for run, name in (("x", "007"), ("y", "12")):
         folder = tmp_path / "runs" / f"system={name}"
         folder.mkdir(parents=True)
-        columns = rows_of({name: RUNS[system]})
-        del columns["system"]
+        columns = rows_of({name: RUNS[run]})
+        del columns["run"]
         if kind == "csv":
             write_csv(folder / "part-0.csv", columns)
         else:
@@ -421,7 +421,7 @@ def test_files_of_a_folder_hold_the_same_kinds_of_values(tmp_path: Path, ids: li
 def test_signs_of_patterns_in_the_name_of_a_file_mean_themselves(tmp_path: Path) -> None:
     written(tmp_path, "[a]*?'.parquet", rows_of({"x": RUNS["x"]}))
     written(tmp_path, "a.parquet", rows_of({"y": RUNS["y"]}))
-    assert by_duckdb(QRELS, tmp_path / "[a]*?'.parquet").systems == ("x",)
+    assert by_duckdb(QRELS, tmp_path / "[a]*?'.parquet").runs == ("x",)
 
 
 def test_columns_may_have_any_name(tmp_path: Path) -> None:
@@ -469,7 +469,7 @@ def spoiled(**changes: Any) -> dict[str, list[Any]]:
         (spoiled(score=["1", "1e400", "high"]), "row [012]: the score is not a number: 'high'"),
         (spoiled(docno=["a", None, "d"]), "row [012]: the document id is missing"),
         (spoiled(qid=["q1", None, "d"]), "row [012]: the query id is missing"),
-        (spoiled(system=["x", None, "x"]), "row [012]: the run name is missing"),
+        (spoiled(run=["x", None, "x"]), "row [012]: the run name is missing"),
         (spoiled(docno=[1.0, 2.5, 3.0]), "row [012]: the document id is not a whole number: 2.5"),
         (spoiled(docno=[1.0, math.inf, math.nan]), "row [012]: the document id is (missing|not a whole number: inf)"),
         (spoiled(docno=["a", "a", "d"]), "row [12]: document 'a' of query 'q1' is listed twice, first in row [01]"),
@@ -514,7 +514,7 @@ def test_an_unused_column_that_may_name_runs_is_named(form: str, tmp_path: Path,
         assert caught.value.remedy.startswith(unused)
 
 
-def test_duplicates_of_requests_that_nobody_judged_do_not_matter(tmp_path: Path) -> None:
+def test_duplicates_of_queries_that_nobody_judged_do_not_matter(tmp_path: Path) -> None:
     path = written(tmp_path, "x", spoiled(qid=["q9", "q9", "q2"], docno=["a", "a", "d"]))
     assert by_duckdb(QRELS, path).num_unjudged == (1,)
 
@@ -531,11 +531,11 @@ def test_two_runs_of_one_name_are_refused(tmp_path: Path) -> None:
         by_duckdb(QRELS, [first, second])
 
 
-def test_a_name_is_for_one_system_only(tmp_path: Path) -> None:
+def test_a_name_is_for_one_run_only(tmp_path: Path) -> None:
     path = written(tmp_path, "runs", rows_of(RUNS))
-    with pytest.raises(FormatError, match="the column 'system' has 2 runs, but only one name is given"):
+    with pytest.raises(FormatError, match="the column 'run' has 2 runs, but only one name is given"):
         by_duckdb(QRELS, {"bm25": path})
-    assert by_duckdb(QRELS, {"bm25": written(tmp_path, "x", rows_of({"x": RUNS["x"]}))}).systems == ("bm25",)
+    assert by_duckdb(QRELS, {"bm25": written(tmp_path, "x", rows_of({"x": RUNS["x"]}))}).runs == ("bm25",)
 
 
 @pytest.mark.parametrize("content", ["q1 Q0 a 1 0.5 x\n", json.dumps(RUNS["x"]), "", "a,b\n1,2\n"])
@@ -564,7 +564,7 @@ def test_a_relation_needs_its_own_connection(connection: Any) -> None:
     table = relation(connection, rows_of(RUNS))
     with pytest.raises(UsageError, match="is a relation of another connection"):
         by_duckdb(QRELS, table)
-    assert by_duckdb(QRELS, table, engine_options={"connection": connection}).systems == ("x", "y")
+    assert by_duckdb(QRELS, table, engine_options={"connection": connection}).runs == ("x", "y")
 
 
 def test_a_result_that_is_not_fetched_is_not_lost() -> None:
@@ -627,17 +627,17 @@ def test_without_duckdb_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, tmp_
         by_duckdb(QRELS, path)
 
 
-def large(folder: Path, requests: int = 400) -> tuple[dict[str, dict[str, int]], Path]:
-    """Judgments, and a run with a thousand items a request, shuffled; item i of a request is at position i + 1."""
+def large(folder: Path, queries: int = 400) -> tuple[dict[str, dict[str, int]], Path]:
+    """Judgments, and a run with a thousand documents a query, shuffled; document i of a query is at position i + 1."""
     path = folder / "large.parquet"
     with duckdb.connect() as opened:
-        opened.execute("SET VARIABLE requests = ?", [requests])
+        opened.execute("SET VARIABLE requests = ?", [queries])
         opened.sql(
             "SELECT 'request ' || (i % getvariable('requests')) AS qid, -(i // getvariable('requests')) AS score, "
             "repeat('long', 99) || (i // getvariable('requests')) AS docno "
             "FROM range(1000 * getvariable('requests')) AS t(i) ORDER BY hash(i)"
         ).write_parquet(str(path))
-    judged = {f"request {q}": {f"{'long' * 99}{q + k}": 1 for k in (0, 100, 500)} for q in range(requests)}
+    judged = {f"request {q}": {f"{'long' * 99}{q + k}": 1 for k in (0, 100, 500)} for q in range(queries)}
     return judged, path
 
 

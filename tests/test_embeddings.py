@@ -30,20 +30,20 @@ has_native = reader_in_use() == "native"
 NOTHING = Known(np.array([], np.int64), np.array([], np.int64), np.array([]))
 
 
-def places(positions: Positions, request: int = 0) -> dict[str, int]:
+def places(positions: Positions, query: int = 0) -> dict[str, int]:
     """Return the position of each judged document of a query."""
     found: dict[str, int] = {}
     for tracks in (positions.found, positions.others):
         assert tracks is not None
-        at = slice(*tracks.segments.offsets[request : request + 2])
-        ids = [positions.judgments.items[item].decode() for item in tracks.items[at]]
+        at = slice(*tracks.segments.offsets[query : query + 2])
+        ids = [positions.judgments.documents[document].decode() for document in tracks.documents[at]]
         found |= dict(zip(ids, tracks.positions[at].tolist(), strict=True))
     return found
 
 
 def sorted_places(scores: Mapping[str, float], judged: Mapping[str, float], ties: str = "trec") -> dict[str, int]:
     order = naive.ranked(list(scores.items()), judged, ties)
-    return {item: order.index(item) + 1 for item in judged if item in scores}
+    return {document: order.index(document) + 1 for document in judged if document in scores}
 
 
 @st.composite
@@ -71,7 +71,9 @@ def test_positions_are_those_of_sorting_every_score(
     queries, corpus, qrels = data.draw(collections(vectors))
     positions = project_embeddings(queries, corpus, qrels, similarity=similarity, block=block, ties=ties)
     for q, (query, judged) in enumerate(zip(queries.tolist(), qrels.values(), strict=True)):
-        scores = {str(n): naive.similarity_of(query, item, similarity) for n, item in enumerate(corpus.tolist())}
+        scores = {
+            str(n): naive.similarity_of(query, document, similarity) for n, document in enumerate(corpus.tolist())
+        }
         assert places(positions, q) == sorted_places(scores, judged, ties)
     assert positions.corpus_size is not None
     assert positions.corpus_size.tolist() == [len(corpus)] * len(queries)
@@ -86,8 +88,8 @@ def test_tied_documents_are_blocks_if_every_order_counts(data: st.DataObject, bl
     assert starts is not None
     assert sizes is not None
     owners = positions.found.segments.owners.tolist()
-    for q, item, start, size in zip(owners, positions.found.items, starts, sizes, strict=True):
-        own = scores[q, int(positions.judgments.items[item])]
+    for q, document, start, size in zip(owners, positions.found.documents, starts, sizes, strict=True):
+        own = scores[q, int(positions.judgments.documents[document])]
         assert (start, size) == ((scores[q] > own).sum(), (scores[q] == own).sum())
 
 
@@ -131,11 +133,11 @@ def product_by_blocks(queries: Vectors, corpus: Vectors, block: int) -> Vectors:
     return np.concatenate(parts, axis=1)[:, : len(corpus)]
 
 
-def near_ties(seed: int, num_items: int = 500) -> tuple[Vectors, Vectors]:
+def near_ties(seed: int, num_documents: int = 500) -> tuple[Vectors, Vectors]:
     """Draw a corpus in which many scores differ in the last bits only."""
     rng = np.random.default_rng(seed)
     queries = rng.standard_normal((8, 96), np.float32)
-    corpus = np.repeat(rng.standard_normal((1, 96), np.float32), num_items, axis=0)
+    corpus = np.repeat(rng.standard_normal((1, 96), np.float32), num_documents, axis=0)
     corpus *= 1 + rng.integers(-2, 3, corpus.shape).astype(np.float32) * np.float32(2**-23)
     return queries, corpus
 
@@ -149,9 +151,9 @@ def test_scores_of_relevant_documents_come_from_the_same_product_and_those_of_an
     for q, judged in enumerate(qrels.values()):
         row = {str(n): float(score) for n, score in enumerate(scores[q])}
         assert places(positions, q) == sorted_places(row, judged)
-        for item in judged:
-            second = np.float32(queries[q].astype(float) @ corpus[int(item)].astype(float))
-            moved += int((scores[q] > second).sum() != (scores[q] > scores[q, int(item)]).sum())
+        for document in judged:
+            second = np.float32(queries[q].astype(float) @ corpus[int(document)].astype(float))
+            moved += int((scores[q] > second).sum() != (scores[q] > scores[q, int(document)]).sum())
     assert moved > 10
 
 
@@ -160,10 +162,10 @@ def test_a_vector_at_the_same_place_of_another_block_has_the_same_score() -> Non
     queries, corpus = rng.standard_normal((50, 200), np.float32), rng.standard_normal((300, 200), np.float32)
     backend = NumpyBackend(queries, None, "dot", block=128)
     scores = product_by_blocks(queries, corpus, 128)
-    for item in range(0, 300, 7):
-        alone = Shard(0, Indices(item, 1), corpus[item : item + 1], None)
-        own = backend.own(alone, np.array([item]), np.arange(50), np.zeros(50, np.int64))
-        assert own.tolist() == scores[:, item].tolist()
+    for document in range(0, 300, 7):
+        alone = Shard(0, Indices(document, 1), corpus[document : document + 1], None)
+        own = backend.own(alone, np.array([document]), np.arange(50), np.zeros(50, np.int64))
+        assert own.tolist() == scores[:, document].tolist()
 
 
 @pytest.mark.parametrize("similarity", ["dot", "cosine", "l2"])
@@ -185,9 +187,9 @@ def test_many_relevant_documents_are_counted_as_few_are() -> None:
     queries, corpus = rng.standard_normal((3, 16), np.float32), rng.standard_normal((200, 16), np.float32)
     many = {str(q): {str(n): 1 for n in range(0, 200, 3)} for q in range(3)}
     together = project_embeddings(queries, corpus, many, block=50)
-    for item in many["0"]:
-        alone = project_embeddings(queries, corpus, {str(q): {item: 1} for q in range(3)}, block=50)
-        assert [places(alone, q)[item] for q in range(3)] == [places(together, q)[item] for q in range(3)]
+    for document in many["0"]:
+        alone = project_embeddings(queries, corpus, {str(q): {document: 1} for q in range(3)}, block=50)
+        assert [places(alone, q)[document] for q in range(3)] == [places(together, q)[document] for q in range(3)]
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -259,7 +261,7 @@ def test_queries_without_vector_or_judgment_are_counted_as_in_a_run() -> None:
     assert positions.corpus_size is not None
     assert positions.corpus_size.tolist() == [5, 5]
     assert evaluate(positions, measures=["RR"]).manifest.notes
-    assert positions.judgments.request_type == "int64"
+    assert positions.judgments.query_type == "int64"
 
 
 def test_a_relevant_document_that_is_not_in_the_corpus_is_refused_or_last() -> None:

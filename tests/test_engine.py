@@ -18,7 +18,7 @@ pytest.importorskip("duckdb")
 pl = pytest.importorskip("polars")
 
 ONE, TWO = "{0}/stars.{1} {0}/films.{1}", "{0}/stars.{1} {0}/a.{1} {0}/b.{1}"
-"""Judgments, and a table of three systems; or one for each of two."""
+"""Judgments, and a table of three runs; or one for each of two."""
 COLUMNS = "--columns document=film,grade=stars"
 CALLS = {
     "evaluate": f"eval {ONE} {COLUMNS} --level 3 -q -f jsonl -m AP -m LexiRecall -m Bpref --manifest made.json",
@@ -141,7 +141,7 @@ def test_a_collection_of_a_study_may_have_an_engine(tables: Path) -> None:
     [collection] = read_collections(tables / "engine.toml")
     assert collection.options["engine"] == "duckdb"
     assert collection.options["engine_options"] == {"memory_limit": "64MB", "threads": 1}
-    assert collection.read().positions.systems == ("a", "b", "c")
+    assert collection.read().positions.runs == ("a", "b", "c")
     (tables / "wrong.toml").write_text(text + 'engine = "postgres"\n')
     with pytest.raises(FormatError, match="collection 'c': engine is 'postgres', but must be one of duckdb, spark"):
         read_collections(tables / "wrong.toml")

@@ -35,7 +35,7 @@ pl = pytest.importorskip("polars")
 Make = Callable[[Path], Any]
 """Returns runs, for which files may be written into a folder."""
 TWINS = RUN.with_columns(Score=-pl.col("score"))
-NAMED_FIRST = BOTH.filter(system="y").select("system", "score", "doc_id", "query_id")
+NAMED_FIRST = BOTH.filter(run="y").select("run", "score", "doc_id", "query_id")
 NESTED = RUN.select(pl.struct("score", inner=pl.concat_list("score")).alias("nested"), pl.all())
 BY_SCORE = {"columns": {"score": "score"}}
 IS_SPARK_4_0 = find_spec("pyspark") is not None and version("pyspark").startswith("4.0.")
@@ -207,8 +207,8 @@ WRONG: dict[str, Case] = {
     "names that differ in case, CSV": Case(file(written(TWINS))),
     "names that differ in case, in the second": Case(two(FIRST, REST.with_columns(Score=1.0))),
     "a column more in the second": Case(two(FIRST, REST.with_columns(more=1))),
-    "a column of systems in the second": Case(two(FIRST, REST.with_columns(system=pl.lit("x")))),
-    "no column of systems in the second": Case(two(FIRST.with_columns(system=pl.lit("x")), REST)),
+    "a column of systems in the second": Case(two(FIRST, REST.with_columns(run=pl.lit("x")))),
+    "no column of systems in the second": Case(two(FIRST.with_columns(run=pl.lit("x")), REST)),
     "another name in the second": Case(two(FIRST, REST.rename({"score": "Score"}))),
     **{
         f"another type in the second, {kind}": Case(
@@ -235,7 +235,7 @@ WRONG: dict[str, Case] = {
     "not there": Case(lambda folder: folder / "nowhere.parquet"),
     **{
         f"columns {columns}": Case(file(parquet(RUN)), {"columns": columns})
-        for columns in ({"run.document": "nope"}, {"items": "doc_id"})
+        for columns in ({"run.document": "nope"}, {"documents": "doc_id"})
     },
     **{
         f"{form} for an engine": only_memory(
@@ -333,19 +333,19 @@ def test_a_table_is_the_same_to_spark(spark: Any, tmp_path: Path, name: str) -> 
     for named_run in name_runs(in_spark(spark, run), columns):
         with SparkRun.opened(named_run, conventions, sources) as form:
             rows = form.rows.frame.toArrow()
-        found |= {named_run.name: rows} if named_run.is_given else systems_in(rows, named_run.name)
+        found |= {named_run.name: rows} if named_run.is_given else runs_in(rows, named_run.name)
     expected = in_memory(run, case.options)
-    assert expected["systems"]
-    found = {name: found[name] for name in expected["systems"]}  # Spark does not read files in their order
+    assert expected["runs"]
+    found = {name: found[name] for name in expected["runs"]}  # Spark does not read files in their order
     assert in_memory(found, {key: value for key, value in case.options.items() if key != "columns"}) == expected
 
 
-def systems_in(rows: Any, name: str) -> dict[str, Any]:
-    """Return the rows of each system, or of the only one, which has this name."""
+def runs_in(rows: Any, name: str) -> dict[str, Any]:
+    """Return the rows of each run, or of the only one, which has this name."""
     table = pl.from_arrow(rows)
-    if "system" not in table.columns:
+    if "run" not in table.columns:
         return {name: table}
-    return {str(key): part for (key,), part in table.partition_by("system", maintain_order=True, as_dict=True).items()}
+    return {str(key): part for (key,), part in table.partition_by("run", maintain_order=True, as_dict=True).items()}
 
 
 @pytest.mark.parametrize("name", [name for name in EVERY if name in WRONG or "Spark" in READ[name].refused])
@@ -375,7 +375,7 @@ def test_judgments_of_every_form_are_the_same_to_spark(spark: Any, tmp_path: Pat
 
 
 def test_files_elsewhere_are_all_asked_for_their_columns(spark: Any, tmp_path: Path) -> None:
-    """A column of systems that only the second file has would put several systems into one."""
+    """A column of runs that only the second file has would put several runs into one."""
     assert spark is not None
     for name in ("a column of systems in the second", "another type in the second, String"):
         folder = WRONG[name].make(tmp_path / name)

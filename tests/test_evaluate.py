@@ -48,13 +48,15 @@ RANKED = {"best": {"u1": ["a", "b", "x", "c"], "u2": ["e", "a"]}, "other": {"u1"
 @pytest.mark.parametrize(
     "measure", ["nDCG(rel=4)", "nDCG(rel=level)", "nDCG(rel=4)@1", "nDCG(gains={1:0,2:0,4:1,5:1})"]
 )
-def test_a_binary_ndcg_is_1_where_all_relevant_items_come_first(measure: str) -> None:
+def test_a_binary_ndcg_is_1_where_all_relevant_documents_come_first(measure: str) -> None:
     assert evaluate(STARS, RANKED, ["nDCG", measure], level=4).to_dict()["best"][str(parse_measure(measure))] == 1
     assert evaluate(STARS, RANKED, ["nDCG"], level=4).to_dict()["best"]["nDCG"] < 1
 
 
-def test_the_gain_of_an_item_below_the_level_counts_in_plain_ndcg_only() -> None:
-    without = {user: {item: grade for item, grade in rated.items() if grade >= 4} for user, rated in STARS.items()}
+def test_the_gain_of_an_document_below_the_level_counts_in_plain_ndcg_only() -> None:
+    without = {
+        user: {document: grade for document, grade in rated.items() if grade >= 4} for user, rated in STARS.items()
+    }
     for run in RANKED.values():
         assert values(STARS, run, "nDCG(rel=4)") == values(without, run, "nDCG(rel=4)")
         assert values(STARS, run, "nDCG") != values(without, run, "nDCG")
@@ -102,27 +104,27 @@ def test_every_verb_notes_that_a_measure_ignores_the_level() -> None:
         assert any("nDCG(rel=4)" in text for text in noted(result.notes)), type(result)
 
 
-# Requests that are missing, or have nothing to find
+# Queries that are missing, or have nothing to find
 
 
-def test_an_unanswered_request_counts_as_worst_case() -> None:
+def test_an_unanswered_query_counts_as_worst_case() -> None:
     per_query = evaluate(QRELS, EARLY, ["AP", "TSE", "NumRet"]).to_dict(per_query=True)["run"]
     assert per_query["q4"] == {"AP": 0.0, "TSE": 0.0, "NumRet": 0.0}
     assert values(QRELS, EARLY, "RR") == {"RR": pytest.approx(2 / 3)}
 
 
-def test_the_intersection_leaves_unanswered_requests_out() -> None:
+def test_the_intersection_leaves_unanswered_queries_out() -> None:
     scores = evaluate(QRELS, RUNS, ["RR", "NumRel"], queries="intersection")
     assert scores.to_dict() == {"early": {"RR": 1.0, "NumRel": 3.0}, "late": {"RR": 2 / 3, "NumRel": 4.0}}
     assert scores.to_dict(per_query=True)["early"]["q4"] == {"RR": None, "NumRel": None}
 
 
-def test_a_request_without_relevant_items_is_left_out_or_counts_as_zero() -> None:
+def test_a_query_without_relevant_documents_is_left_out_or_counts_as_zero() -> None:
     assert values(QRELS, LATE, "RR") == {"RR": pytest.approx((1 / 2 + 1 / 2 + 1) / 3)}
     assert values(QRELS, LATE, "RR", no_relevant="zero") == {"RR": pytest.approx((1 / 2 + 1 / 2 + 1) / 4)}
 
 
-def test_where_lower_is_better_a_request_without_relevant_items_stays_undefined() -> None:
+def test_where_lower_is_better_a_query_without_relevant_documents_stays_undefined() -> None:
     scores = evaluate(QRELS, LATE, ["SL1", "AP"], no_relevant="zero").to_dict(per_query=True)["run"]
     assert scores["q3"] == {"SL1": None, "AP": 0.0}
     assert values(QRELS, LATE, "SL1", no_relevant="zero") == {"SL1": pytest.approx(2 / 3)}
@@ -246,7 +248,7 @@ def test_a_conversion_is_a_copy() -> None:
     assert np.nanmax(scores.values) <= 1
 
 
-def test_a_request_may_be_called_all() -> None:
+def test_a_query_may_be_called_all() -> None:
     scores = evaluate({"all": {"a": 1}, "q": {"a": 1}}, {"all": ["a"], "q": ["b", "a"]}, ["RR"])
     assert scores.to_dict(per_query=True) == {"run": {"all": {"RR": 1.0}, "q": {"RR": 0.5}}}
     assert scores.to_polars(per_query=True).rows() == [("run", "all", "RR", 1.0), ("run", "q", "RR", 0.5)]
@@ -272,7 +274,7 @@ def test_in_a_notebook_an_id_cannot_become_markup() -> None:
     hostile = "<script>alert('&')</script>"
     page = evaluate({hostile: {"a": 0}, "q": {"a": 1}}, {hostile: {"q": ["a"]}, "b": {"q": []}}, ["AP"])._repr_html_()
     assert "<script" not in page
-    # the run in the table, as the chart's label and its tip, and the request without relevant items
+    # the run in the table, as the chart's label and its tip, and the query without relevant documents
     assert page.count("&lt;script&gt;alert(&#x27;&amp;&#x27;)&lt;/script&gt;") == 4
     assert "<strong>1.0000</strong>" in page
 
@@ -282,15 +284,15 @@ def test_the_order_of_runs_and_measures_is_kept() -> None:
     assert (scores.runs, tuple(map(str, scores.measures))) == (("z", "a", "m"), ("TSE", "AP", "R@5"))
 
 
-def test_the_order_of_requests_documents_and_runs_does_not_matter() -> None:
+def test_the_order_of_queries_documents_and_runs_does_not_matter() -> None:
     measures = [row @ 5 if row.at == "cutoff" else row @ 0.5 if row.at else row for row in ROWS]
-    tied = {request: dict.fromkeys(scores, 1.0) for request, scores in LATE.items()}
+    tied = {query: dict.fromkeys(scores, 1.0) for query, scores in LATE.items()}
     scores = evaluate(QRELS, {**RUNS, "tied": tied}, measures, corpus_size=50, providers=PROVIDERS)
     reversed_runs = {name: reversed_dict(run) for name, run in reversed({**RUNS, "tied": tied}.items())}
     again_by = dict(reversed(PROVIDERS.items()))
     again = evaluate(reversed_dict(QRELS), reversed_runs, measures, corpus_size=50, providers=again_by)
-    for run, by_request in scores.to_dict(per_query=True).items():
-        assert again.to_dict(per_query=True)[run] == by_request
+    for run, by_query in scores.to_dict(per_query=True).items():
+        assert again.to_dict(per_query=True)[run] == by_query
 
 
 def reversed_dict(nested: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
@@ -306,7 +308,7 @@ def test_the_manifest_names_every_convention_and_what_was_left_out() -> None:
     manifest = json.loads(scores.manifest.to_json())
     assert manifest["conventions"] == {
         "ties": "worst", "score_dtype": "float32", "depth": 2, "judged_only": True, "duplicates": "best",
-        "imputation": "pessimistic", "strict": False, "unit_rule": "any", "count": "items", "judged": None,
+        "imputation": "pessimistic", "strict": False, "unit_rule": "any", "count": "documents", "judged": None,
         "unmapped": "none", "level": 1, "queries": "all", "no_relevant": "zero",
         "corpus_size": 100,
     }  # fmt: skip
@@ -329,18 +331,18 @@ def test_the_manifest_names_the_size_of_each_corpus() -> None:
 # What other tools get wrong
 
 
-def test_a_judged_request_that_is_not_answered_does_not_stop_the_evaluation() -> None:
+def test_a_judged_query_that_is_not_answered_does_not_stop_the_evaluation() -> None:
     assert values({"q1": {"a": 1}, "q2": {"c": 1}}, {"q1": {"a": 1}}, "AP") == {"AP": 0.5}
 
 
-def test_a_request_with_negative_grades_only_has_no_relevant_item() -> None:
+def test_a_query_with_negative_grades_only_has_no_relevant_document() -> None:
     qrels = {"q1": {"a": -1, "b": -2}, "q2": {"c": 1}}
     scores = evaluate(qrels, {"q1": ["a"], "q2": ["c"]}, ["AP", "nDCG", "Bpref", "infAP", "Judged@5"])
     assert scores.to_dict(per_query=True)["run"]["q1"] == dict.fromkeys(map(str, scores.measures))
     assert [note.count for note in scores.notes if note.kind == "no relevant document"] == [1]
 
 
-def test_requests_are_matched_by_id_and_not_by_place() -> None:
+def test_queries_are_matched_by_id_and_not_by_place() -> None:
     assert values({"q1": {"a": 1}, "q2": {"b": 1}}, {"q2": {"b": 1.0}, "q1": {"a": 1.0}}, "RR") == {"RR": 1.0}
 
 
@@ -363,13 +365,13 @@ def test_an_empty_ranking_is_a_ranking() -> None:
     assert values({"q1": {"a": 1, "b": 0}}, {"q1": {}}, *measures) == dict.fromkeys(measures, 0.0)
 
 
-def test_the_share_of_judged_items_in_an_empty_ranking_is_undefined() -> None:
+def test_the_share_of_judged_documents_in_an_empty_ranking_is_undefined() -> None:
     scores = evaluate({"q1": {"a": 1}, "q2": {"a": 1}}, {"q1": {}, "q2": {"a": 1, "b": 0}}, ["Judged@10"])
     assert scores.to_dict(per_query=True)["run"] == {"q1": {"Judged@10": None}, "q2": {"Judged@10": 0.5}}
     assert scores.to_dict() == {"run": {"Judged@10": 0.5}}
 
 
-def test_bpref_of_an_unanswered_request_is_zero() -> None:
+def test_bpref_of_an_unanswered_query_is_zero() -> None:
     assert values({"q1": {"a": 1, "x": 0}, "q2": {"b": 1}}, {"q1": ["a"]}, "Bpref") == {"Bpref": 0.5}
 
 
@@ -398,11 +400,11 @@ def test_one_tie_rule_holds_for_all_measures() -> None:
         assert values({"q": {"a": 1}}, {"q": run}, *measures, ties="best") == dict.fromkeys(measures, 1.0)
 
 
-def test_counts_cover_the_requests_that_are_not_answered() -> None:
+def test_counts_cover_the_queries_that_are_not_answered() -> None:
     assert values({"q1": {"a": 1}, "q2": {"b": 1, "c": 1}}, {"q1": ["a"]}, "NumRel") == {"NumRel": 3}
 
 
-def test_requests_need_no_numbers_and_measures_no_level() -> None:
+def test_queries_need_no_numbers_and_measures_no_level() -> None:
     measures = ["ERR@10", "nDCG(dcg='exp-log2')", "RBP(rel=1)@10", "RBP(p=0.5)", "SetF(beta=0.5)", "SetF(beta=2)"]
     found = values({"q1": {"a": 1}}, {"q1": ["a"]}, *measures)
     assert found == {
@@ -425,9 +427,9 @@ def test_a_document_listed_twice_is_not_counted_twice() -> None:
     assert values({"q": {"a": 1}}, {"q": ["a", "a"]}, "R@5", "NumRet", duplicates="first") == {"R@5": 1, "NumRet": 1}
 
 
-def test_a_request_without_judgments_changes_no_mean() -> None:
+def test_a_query_without_judgments_changes_no_mean() -> None:
     measures = [row for row in ROWS if not row.needs_at]
-    judged = {request: run for request, run in EARLY.items() if request in QRELS}
+    judged = {query: run for query, run in EARLY.items() if query in QRELS}
     known: dict[str, Any] = {"corpus_size": 50, "providers": PROVIDERS}
     with_extra = evaluate(QRELS, EARLY, measures, **known)
     np.testing.assert_equal(with_extra.means, evaluate(QRELS, judged, measures, **known).means)

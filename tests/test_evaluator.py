@@ -70,9 +70,9 @@ def test_a_checkpoint_is_compared_with_the_best_before() -> None:
     )
     assert evaluator(worse, epoch=1) == {"RR": 0.5, "TSE": 0.5}
     assert evaluator(better, epoch=2)["LexiRecall"] == 0.0
-    assert evaluator.best.systems == ("epoch-1",)
+    assert evaluator.best.runs == ("epoch-1",)
     assert evaluator(LetterAt(2), epoch=3, steps=7)["LexiRecall"] == 1.0
-    assert evaluator.best.systems == ("epoch-3-steps-7",)
+    assert evaluator.best.runs == ("epoch-3-steps-7",)
     assert evaluator.positions is evaluator.best
 
 
@@ -118,8 +118,8 @@ def test_of_equal_checkpoints_the_first_is_the_best() -> None:
     evaluator = evaluator_of()
     for epoch in (1, 2):
         evaluator(Counter(), epoch=epoch)
-    assert evaluator.best.systems == ("epoch-1",)
-    assert evaluator.positions.systems == ("epoch-2",)
+    assert evaluator.best.runs == ("epoch-1",)
+    assert evaluator.positions.runs == ("epoch-2",)
 
 
 def test_a_baseline_that_cannot_be_compared_is_refused_before_the_training() -> None:
@@ -140,7 +140,7 @@ def test_a_lower_primary_measure_can_be_better() -> None:
     assert evaluator.primary_metric == "LastRel"
     for at in (1, 2, 0):
         evaluator(LetterAt(at), epoch=at)
-    assert evaluator.best.systems == ("epoch-2",)
+    assert evaluator.best.runs == ("epoch-2",)
 
 
 def test_results_are_written_as_trainers_expect(tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ INPUTS: dict[str, Callable[[Values, str, Path], Any]] = {
 """How values are given in each form that serves judgments and runs; a new form is one more row."""
 
 
-finite = collections(scores=tuple(score for score in SCORES if isfinite(score)), max_systems=1)
+finite = collections(scores=tuple(score for score in SCORES if isfinite(score)), max_runs=1)
 
 
 @quick(8)

@@ -19,36 +19,36 @@ from strategies import quick
 
 UP_TO_2000 = np.arange(1, 2001)
 CUTOFFS = (1, 2, 7, 10, 49, 100, 1000, 2000, 2500)
-"""Below, at and above the numbers of relevant items."""
+"""Below, at and above the numbers of relevant documents."""
 ALWAYS_1 = ("AP", "RR", "Rprec", "nDCG", "nDCG(dcg=exp-log2)", "SetR", "SetP", "SetF", "Bpref", "IPrec@0", "IPrec@1")
 
 
 def best_rankings(m: IntArray, grades: FloatArray | None = None, *, in_blocks_of: int = 0) -> Positions:
-    """Return a ranking of each request that is as good as can be: its m relevant items and nothing else, best first.
+    """Return a ranking of each query that is as good as can be: its m relevant documents and nothing else, best first.
 
     With `in_blocks_of` the scores of so many are equal, one after the other.
     """
     segments = Segments(offsets_of(m))
-    places, items = segments.ordinals, np.arange(m.sum())
-    nothing = Tracks(Segments(np.zeros(len(m) + 1, np.int64)), items[:0], items[:0])
+    places, documents = segments.ordinals, np.arange(m.sum())
+    nothing = Tracks(Segments(np.zeros(len(m) + 1, np.int64)), documents[:0], documents[:0])
     starts = sizes = None
     if in_blocks_of:
         starts = (places - 1) // in_blocks_of * in_blocks_of
         sizes = np.minimum(in_blocks_of, np.repeat(m, m) - starts)
     return Positions(
-        systems=("best",),
+        runs=("best",),
         judgments=Judgments(
-            requests=tuple(map(str, range(len(m)))),
-            request_ids=PackedIds.pack([b""] * len(m)),
+            queries=tuple(map(str, range(len(m)))),
+            query_ids=PackedIds.pack([b""] * len(m)),
             offsets=segments.offsets,
-            items=PackedIds.pack([]),  # no measure asks for names
-            grades=np.ones(len(items)) if grades is None else grades,
+            documents=PackedIds.pack([]),  # no measure asks for names
+            grades=np.ones(len(documents)) if grades is None else grades,
             num_positive=m,
         ),
         conventions=Conventions(ties="expected" if in_blocks_of else "trec"),
         answered=np.ones((1, len(m)), bool),
         num_retrieved=m[None, :],
-        found=Tracks(segments, places, items, starts, sizes),
+        found=Tracks(segments, places, documents, starts, sizes),
         others=nothing,
         corpus_size=None,
     )
@@ -56,8 +56,8 @@ def best_rankings(m: IntArray, grades: FloatArray | None = None, *, in_blocks_of
 
 def values(name: str, positions: Positions) -> FloatArray:
     measure = parse_measure(name)
-    of_requests: FloatArray = measure.scores(positions.at_level(measure.level(1)))[0]
-    return of_requests
+    of_queries: FloatArray = measure.scores(positions.at_level(measure.level(1)))[0]
+    return of_queries
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +81,7 @@ def test_the_best_ranking_has_exactly_the_maximum_at_a_cutoff(k: int, best: Posi
 
 
 @pytest.mark.parametrize("name", ["nDCG", "nDCG(dcg=exp-log2)", *(f"nDCG@{k}" for k in CUTOFFS)])
-def test_the_best_ranking_of_graded_items_has_exactly_1(name: str) -> None:
+def test_the_best_ranking_of_graded_documents_has_exactly_1(name: str) -> None:
     rng = np.random.default_rng(7)
     grades = [np.sort(rng.choice([0.5, 1, 2, 3, 4], m))[::-1] for m in UP_TO_2000.tolist()]
     assert (values(name, best_rankings(UP_TO_2000, np.concatenate(grades))) == 1).all()
@@ -139,14 +139,14 @@ def test_average_precision_adds_up_one_after_the_other_and_is_divided_once(place
 
 
 Blocks = list[tuple[int, int]]
-"""Blocks of tied items from the top: how many items, how many of them relevant."""
-blocks_of_tied_items = st.lists(
+"""Blocks of tied documents from the top: how many documents, how many of them relevant."""
+blocks_of_tied_documents = st.lists(
     st.integers(1, 6).flatmap(lambda b: st.tuples(st.just(b), st.integers(0, b))), max_size=5
 )
 
 
 def orders_of(blocks: Blocks) -> list[list[int]]:
-    """Return the positions of the relevant items under all orders, each as likely as the others."""
+    """Return the positions of the relevant documents under all orders, each as likely as the others."""
     starts = np.cumsum([0, *(size for size, _ in blocks)]).tolist()
     choices = [
         combinations(range(start + 1, start + size + 1), relevant)
@@ -157,20 +157,20 @@ def orders_of(blocks: Blocks) -> list[list[int]]:
 
 @pytest.mark.parametrize("depth", [None, 4])
 @quick(60)
-@given(blocks_of_tied_items, st.integers(0, 3), st.integers(1, 12))
+@given(blocks_of_tied_documents, st.integers(0, 3), st.integers(1, 12))
 def test_the_mean_of_a_count_over_all_orders_is_one_quotient(
     depth: int | None, blocks: Blocks, missing: int, k: int
 ) -> None:
     m = sum(relevant for _, relevant in blocks) + missing
-    items = [(block, number < relevant) for block, (size, relevant) in enumerate(blocks) for number in range(size)]
-    run = {f"d{number}": -float(block) for number, (block, _) in enumerate(items)}
-    judged = {f"d{number}": 1 for number, (_, relevant) in enumerate(items) if relevant}
+    documents = [(block, number < relevant) for block, (size, relevant) in enumerate(blocks) for number in range(size)]
+    run = {f"d{number}": -float(block) for number, (block, _) in enumerate(documents)}
+    judged = {f"d{number}": 1 for number, (_, relevant) in enumerate(documents) if relevant}
     judged |= {f"m{number}": 1 for number in range(missing)}
     if not m:
         return
     tied = project({"q": judged}, {"q": run}, ties="expected", depth=depth)
     orders = [[p for p in order if p <= (depth or p)] for order in orders_of(blocks)]
-    shown = min(len(items), depth or len(items))
+    shown = min(len(documents), depth or len(documents))
     counts = {
         f"R@{k}": [Fraction(sum(p <= k for p in order), m) for order in orders],
         f"P@{k}": [Fraction(sum(p <= k for p in order), k) for order in orders],

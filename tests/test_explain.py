@@ -45,14 +45,14 @@ def explained(**conventions: Any) -> Any:
 
 def test_every_reason_is_told_apart_and_the_weightiest_comes_first() -> None:
     explanation = explained()
-    assert [(request.id, request.reason) for request in explanation.queries] == [
+    assert [(query.id, query.reason) for query in explanation.queries] == [
         ("found", "found"), ("last", "last"), ("earlier", "earlier"), ("same", "tie"), ("nothing", "tie"),
     ]  # fmt: skip
     assert explanation.counts == {"found": (1, 0), "last": (1, 0), "earlier": (1, 0), "tie": (2, 2)}
 
 
 @pytest.mark.parametrize(
-    ("request_name", "sentence"),
+    ("query_name", "sentence"),
     [
         ("found", "new is preferred: it finds 2 of the 2 relevant documents, old 1; old lacks b."),
         ("last", "new is preferred: both find 2 of the 2 relevant documents and the last of them is at 3 in new "
@@ -63,51 +63,51 @@ def test_every_reason_is_told_apart_and_the_weightiest_comes_first() -> None:
         ("nothing", "A tie: both runs find none of the 1 relevant document."),
     ],
 )  # fmt: skip
-def test_a_sentence_says_what_decides(request_name: str, sentence: str) -> None:
-    assert explained().query(request_name).sentence() == sentence
+def test_a_sentence_says_what_decides(query_name: str, sentence: str) -> None:
+    assert explained().query(query_name).sentence() == sentence
 
 
 def test_the_second_run_may_be_the_preferred_one() -> None:
-    request = explain(QRELS, {"old": OLD, "new": NEW}).query("found")
-    assert (request.preferred, request.sign, request.only_a, request.only_b) == ("new", -1, {}, {"b": 3})
-    assert request.sentence() == "new is preferred: it finds 2 of the 2 relevant documents, old 1; old lacks b."
+    query = explain(QRELS, {"old": OLD, "new": NEW}).query("found")
+    assert (query.preferred, query.sign, query.only_a, query.only_b) == ("new", -1, {}, {"b": 3})
+    assert query.sentence() == "new is preferred: it finds 2 of the 2 relevant documents, old 1; old lacks b."
 
 
-@given(collection=collections(max_systems=2), level=st.sampled_from(LEVELS))
+@given(collection=collections(max_runs=2), level=st.sampled_from(LEVELS))
 @costly(150)
 def test_an_explanation_agrees_with_the_definition(collection: Collection, level: float) -> None:
     positions = project(collection.qrels, collection.runs)
-    if len(positions.systems) < 2 or not positions.judgments.num_relevant(level).any():
+    if len(positions.runs) < 2 or not positions.judgments.num_relevant(level).any():
         return
-    for request in explain(positions, level=level).queries:
-        judged = collection.qrels[request.id]
+    for query in explain(positions, level=level).queries:
+        judged = collection.qrels[query.id]
         vectors, found = [], []
-        for side in (request.a, request.b):
-            order = naive.ranked([*collection.runs[side.run].get(request.id, {}).items()], judged)
+        for side in (query.a, query.b):
+            order = naive.ranked([*collection.runs[side.run].get(query.id, {}).items()], judged)
             vectors.append(naive.Case(naive.grades_shown(order, judged), judged, level).positions)
-            found.append({item: p for p, item in enumerate(order, 1) if judged.get(item, 0) >= level})
+            found.append({document: p for p, document in enumerate(order, 1) if judged.get(document, 0) >= level})
             assert side.found == found[-1]
-            assert {*side.found, *side.missing} == {item for item, grade in judged.items() if grade >= level}
-        assert request.sign == naive.lexirecall(*vectors)
-        assert request.only_a == {item: p for item, p in found[0].items() if item not in found[1]}
-        assert request.only_b == {item: p for item, p in found[1].items() if item not in found[0]}
-        if request.level is not None:
-            assert vectors[0][request.level :] == vectors[1][request.level :]
-            assert vectors[0][request.level - 1] != vectors[1][request.level - 1]
-            assert [row["level"] for row in request.rows() if row["decides"]] == [request.level]
+            assert {*side.found, *side.missing} == {document for document, grade in judged.items() if grade >= level}
+        assert query.sign == naive.lexirecall(*vectors)
+        assert query.only_a == {document: p for document, p in found[0].items() if document not in found[1]}
+        assert query.only_b == {document: p for document, p in found[1].items() if document not in found[0]}
+        if query.level is not None:
+            assert vectors[0][query.level :] == vectors[1][query.level :]
+            assert vectors[0][query.level - 1] != vectors[1][query.level - 1]
+            assert [row["level"] for row in query.rows() if row["decides"]] == [query.level]
 
 
-@given(collection=collections(max_systems=2), level=st.sampled_from(LEVELS))
+@given(collection=collections(max_runs=2), level=st.sampled_from(LEVELS))
 @costly(150)
 def test_what_a_run_is_said_to_lack_is_what_the_other_finds(collection: Collection, level: float) -> None:
     positions = project(collection.qrels, collection.runs)
-    if len(positions.systems) < 2 or not positions.judgments.num_relevant(level).any():
+    if len(positions.runs) < 2 or not positions.judgments.num_relevant(level).any():
         return
-    for request in explain(positions, level=level).queries:
-        if request.reason != "found":
+    for query in explain(positions, level=level).queries:
+        if query.reason != "found":
             continue
-        better, worse = (request.a, request.b) if request.sign > 0 else (request.b, request.a)
-        said = re.search(r" lacks (.+?)(?: and [\d,]+ more)?\.$", request.sentence())
+        better, worse = (query.a, query.b) if query.sign > 0 else (query.b, query.a)
+        said = re.search(r" lacks (.+?)(?: and [\d,]+ more)?\.$", query.sentence())
         assert said
         cited = said[1].split(", ")
         assert all(document in better.found and document not in worse.found for document in cited)
@@ -118,25 +118,25 @@ def test_what_a_run_is_said_to_lack_is_what_the_other_finds(collection: Collecti
 
 def test_documents_that_neither_run_finds_are_not_what_one_of_them_lacks() -> None:
     qrels = {"q": dict.fromkeys("abcdefgh", 1)}
-    request = explain(qrels, {"new": {"q": ["g", "h", "f"]}, "old": {"q": ["h"]}}).query("q")
-    assert request.sentence() == "new is preferred: it finds 3 of the 8 relevant documents, old 1; old lacks f, g."
+    query = explain(qrels, {"new": {"q": ["g", "h", "f"]}, "old": {"q": ["h"]}}).query("q")
+    assert query.sentence() == "new is preferred: it finds 3 of the 8 relevant documents, old 1; old lacks f, g."
 
 
-def test_a_request_that_is_not_there_is_an_error_that_helps() -> None:
+def test_a_query_that_is_not_there_is_an_error_that_helps() -> None:
     with pytest.raises(UsageError, match=r"no query 'fuond'.*\n.*did you mean 'found'"):
         explained().query("fuond")
     with pytest.raises(UsageError, match="no query 'empty' with relevant documents"):
         explained().query("empty")
 
 
-def test_requests_without_relevant_documents_are_ties_if_they_count() -> None:
-    request = explained(no_relevant="zero").query("empty")
-    assert (request.reason, request.num_relevant) == ("tie", 0)
-    assert "find none of the 0 relevant documents" in str(request)
+def test_queries_without_relevant_documents_are_ties_if_they_count() -> None:
+    query = explained(no_relevant="zero").query("empty")
+    assert (query.reason, query.num_relevant) == ("tie", 0)
+    assert "find none of the 0 relevant documents" in str(query)
 
 
-def test_with_intersection_only_common_requests_are_explained() -> None:
-    fewer = {request: ranking for request, ranking in OLD.items() if request != "found"}
+def test_with_intersection_only_common_queries_are_explained() -> None:
+    fewer = {query: ranking for query, ranking in OLD.items() if query != "found"}
     assert "found" in [r.id for r in explain(QRELS, [NEW, fewer]).queries]
     both = explain(QRELS, [NEW, fewer], queries="intersection")
     assert "found" not in [r.id for r in both.queries]
@@ -164,7 +164,7 @@ GOOD = {
 }
 
 
-def test_the_page_of_all_requests(command: Command) -> None:
+def test_the_page_of_all_queries(command: Command) -> None:
     outcome = command("explain", "qrels", "new", "old")
     assert outcome.code == 0
     assert outcome.err.startswith("note: 1 query without a relevant document (empty): left out")
@@ -199,7 +199,7 @@ One query in full: --query found
     )
 
 
-def test_the_page_of_one_request(command: Command) -> None:
+def test_the_page_of_one_query(command: Command) -> None:
     assert (
         command("explain", "qrels", "new", "old", "--query", "found").out
         == """\
@@ -275,7 +275,7 @@ def test_an_id_cannot_draw_on_the_terminal() -> None:
 
 @given(deepest=st.integers(1, 10**7), width=st.integers(20, 200), data=st.data())
 @quick(100)
-def test_a_drawing_shows_every_item_once_and_in_order(deepest: int, width: int, data: st.DataObject) -> None:
+def test_a_drawing_shows_every_document_once_and_in_order(deepest: int, width: int, data: st.DataObject) -> None:
     drawn = sorted(data.draw(st.sets(st.integers(1, deepest), max_size=9)))
     strip = Strip(deepest, width)
     line = strip.draw(np.array([*drawn, math.inf]), deepest)

@@ -94,27 +94,23 @@ def test_merit_counts_what_counts() -> None:
 
 @st.composite
 def shared(draw: st.DrawFn) -> tuple[Shares, BoolArray]:
-    """Exposures of three providers on some requests in two systems, and which of them count."""
-    requests, providers = np.array(
-        [(q, p) for q in range(11) for p in (0, 2, 5) if p == 0 or draw(st.integers(0, 9))]
-    ).T
-    size = len(requests)
+    """Exposures of three providers on some queries in two runs, and which of them count."""
+    queries, providers = np.array([(q, p) for q in range(11) for p in (0, 2, 5) if p == 0 or draw(st.integers(0, 9))]).T
+    size = len(queries)
     numbers = st.lists(st.sampled_from((0.0, 0.1, 1 / 3, 0.7, 1.5)), min_size=2 * size, max_size=2 * size)
     merits = draw(st.lists(st.integers(1, 3), min_size=size, max_size=size))
     answered = np.array([draw(st.integers(0, 9)) > 0 for _ in range(22)]).reshape(2, 11)
-    return Shares(requests, providers, np.array(merits), np.array(draw(numbers)).reshape(2, size)), answered[
-        :, requests
-    ]
+    return Shares(queries, providers, np.array(merits), np.array(draw(numbers)).reshape(2, size)), answered[:, queries]
 
 
 def columns_of(shares: Shares, counts: BoolArray, s: int, provider: int) -> tuple[list[Fraction], list[Fraction]]:
-    """Return the exposure on each request of a provider, and what has its ratio as mean and as first derivative."""
+    """Return the exposure on each query of a provider, and what has its ratio as mean and as first derivative."""
     exposed: dict[int, dict[int, Fraction]] = {}
     merits: dict[int, dict[int, int]] = {}
-    for c, (q, p) in enumerate(zip(shares.requests.tolist(), shares.providers.tolist(), strict=True)):
+    for c, (q, p) in enumerate(zip(shares.queries.tolist(), shares.providers.tolist(), strict=True)):
         if counts[s, c]:
             exposed.setdefault(q, {})[p] = Fraction(float(shares.exposures[s, c]))
-            merits.setdefault(q, {})[p] = int(shares.num_items[c])
+            merits.setdefault(q, {})[p] = int(shares.num_documents[c])
     own = [q for q in exposed if provider in exposed[q]]
     ratio = naive.provider_ratio([exposed[q] for q in own], [merits[q] for q in own], provider)  # type: ignore
     due = [sum(exposed[q].values()) * Fraction(merits[q][provider], sum(merits[q].values())) for q in own]
@@ -155,7 +151,7 @@ def test_neither_parts_nor_blocks_nor_the_order_of_runs_show(monkeypatch: pytest
     counts = np.ones(shares.exposures.shape, bool)
     counts[1, ::3] = False
     whole = resampled(shares, counts)
-    turned = resampled(shares.of_systems(np.array([1, 0])), counts[::-1])
+    turned = resampled(shares.of_runs(np.array([1, 0])), counts[::-1])
     assert [each[::-1].tolist() for each in turned] == [each.tolist() for each in whole]
     monkeypatch.setattr(bootstrap, "_BLOCK", NUMBER * 7)
     monkeypatch.setattr(exposures, "_BLOCK", 2 * NUMBER)
@@ -372,7 +368,7 @@ def test_the_page_shows_those_with_the_least_p_and_counts_the_rest() -> None:
     made = limited.payload["providers"]
     everything = evaluate(judged, RUNS, ["AP"], providers=owners).providers(bootstrap=99).to_dict()
     assert made["total"] == 7
-    for run, own in zip(limited.payload["systems"], made["runs"], strict=True):
+    for run, own in zip(limited.payload["runs"], made["runs"], strict=True):
         first = list(everything[run])[:5]
         assert [made["names"][c] for c in own["provider"]] == first
         assert (own["few"], own["more"]) == (1, 1)

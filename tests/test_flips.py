@@ -26,10 +26,12 @@ from lexirecall.progress import Progress
 from strategies import LEVELS, costly
 from table import needs_size, variants
 
-ITEMS = "abcdefg"
-rankings = st.permutations(ITEMS).flatmap(lambda items: st.integers(0, len(items)).map(lambda size: items[:size]))
-grades = st.dictionaries(st.sampled_from([*ITEMS, "missing"]), st.sampled_from([-1, 0, 1, 1, 2]), max_size=5)
-sizes = st.sampled_from([None, len(ITEMS) + 1, 20])
+DOCUMENTS = "abcdefg"
+rankings = st.permutations(DOCUMENTS).flatmap(
+    lambda documents: st.integers(0, len(documents)).map(lambda size: documents[:size])
+)
+grades = st.dictionaries(st.sampled_from([*DOCUMENTS, "missing"]), st.sampled_from([-1, 0, 1, 1, 2]), max_size=5)
+sizes = st.sampled_from([None, len(DOCUMENTS) + 1, 20])
 EVERY: list[Evaluable] = [
     *(row for name in RULES if name in MEASURES for row in variants(MEASURES[name])),
     *(row for name in RULES if name in PREFERENCES for row in variants(PREFERENCES[name])),
@@ -73,7 +75,7 @@ def sign_of(
 ) -> int:
     """Tell the slow way which of two rankings is better."""
     size = None if isinstance(row, Preference) else n
-    cases = [naive.Case(naive.grades_shown([*items], judged), judged, level, size) for items in (x, y)]
+    cases = [naive.Case(naive.grades_shown([*documents], judged), judged, level, size) for documents in (x, y)]
     if cases[0].m == 0:
         return 0
     if isinstance(row, Preference):
@@ -105,17 +107,25 @@ def test_the_flip_number_is_the_size_of_the_smallest_labelling_that_reverses(
 
 
 def drawn_case(random_: random.Random) -> tuple[dict[str, float], list[str], list[str]]:
-    """Return judgments and two lists: of the same items as after reranking, of other lengths, or partly the same."""
-    items = [*ITEMS[: random_.randint(3, len(ITEMS))]]
-    judged = {item: random_.choice([-1.0, 0.0, 1.0, 1.0]) for item in [*items, "missing"] if random_.random() < 0.4}
-    x = random_.sample(items, random_.randint(1, len(items)))
-    y = random_.sample(x, len(x)) if random_.random() < 0.4 else random_.sample(items, random_.randint(1, len(items)))
+    """Return judgments and two lists: of the same documents, as after reranking, or of others, or of other lengths."""
+    documents = [*DOCUMENTS[: random_.randint(3, len(DOCUMENTS))]]
+    judged = {
+        document: random_.choice([-1.0, 0.0, 1.0, 1.0])
+        for document in [*documents, "missing"]
+        if random_.random() < 0.4
+    }
+    x = random_.sample(documents, random_.randint(1, len(documents)))
+    y = (
+        random_.sample(x, len(x))
+        if random_.random() < 0.4
+        else random_.sample(documents, random_.randint(1, len(documents)))
+    )
     return judged, x, y
 
 
 @pytest.mark.parametrize("row", [LEXI_RECALL, LEXI_PRECISION], ids=str)
 def test_flip_numbers_of_many_small_cases(row: Preference) -> None:
-    """Most are decided; in many the loser needs more than to find one item more, or can do with less."""
+    """Most are decided; in many the loser needs more than to find one document more, or can do with less."""
     random_ = random.Random(14)  # noqa: S311 - the same cases every day
     cases = [drawn_case(random_) for _ in range(1500)]
     found = [number(*case, row) for case in cases]
@@ -126,12 +136,12 @@ def test_flip_numbers_of_many_small_cases(row: Preference) -> None:
 
 @st.composite
 def longer_lists(draw: st.DrawFn) -> tuple[set[str], set[str], list[str], list[str]]:
-    """What is relevant, what is unjudged, and two lists of up to 30 items; often the same ones in another order."""
-    items = [f"d{number}" for number in range(draw(st.integers(4, 30)))]
-    x = draw(st.permutations(items))[: draw(st.integers(2, len(items)))]
-    y = draw(st.permutations(x)) if draw(st.booleans()) else draw(st.permutations(items))
-    kinds = draw(st.lists(st.sampled_from("runu"), min_size=len(items), max_size=len(items)))
-    relevant, unjudged = ({i for i, kind in zip(items, kinds, strict=True) if kind == wanted} for wanted in "ru")
+    """What is relevant, what is unjudged, and two lists of up to 30 documents; often the same ones in another order."""
+    documents = [f"d{number}" for number in range(draw(st.integers(4, 30)))]
+    x = draw(st.permutations(documents))[: draw(st.integers(2, len(documents)))]
+    y = draw(st.permutations(x)) if draw(st.booleans()) else draw(st.permutations(documents))
+    kinds = draw(st.lists(st.sampled_from("runu"), min_size=len(documents), max_size=len(documents)))
+    relevant, unjudged = ({i for i, kind in zip(documents, kinds, strict=True) if kind == wanted} for wanted in "ru")
     return relevant, unjudged, x, y[: draw(st.integers(len(y) // 2, len(y)))]
 
 
@@ -141,7 +151,7 @@ def test_flip_numbers_of_longer_lists_are_those_in_the_words_of_the_specificatio
     case: tuple[set[str], set[str], list[str], list[str]],
 ) -> None:
     relevant, unjudged, x, y = case
-    judged = {item: float(item in relevant) for item in {*x, *y} - unjudged}
+    judged = {document: float(document in relevant) for document in {*x, *y} - unjudged}
     found = flips({"q": {"other": 0, **judged}}, {"x": {"q": x}, "y": {"q": y}}, LEXI_RECALL)
     if found.signs[0, 0]:
         winner, loser = (x, y) if found.signs[0, 0] > 0 else (y, x)
@@ -153,8 +163,8 @@ def test_the_words_of_the_specification_agree_with_every_labelling() -> None:
     cases = [drawn_case(random_) for _ in range(600)]
     expected = [twin(*case, LEXI_RECALL, 1, None) for case in cases]
     for (judged, x, y), number_of_labels in zip(cases, expected, strict=True):
-        relevant = {item for item, grade in judged.items() if grade > 0}
-        unjudged = {item for item in {*x, *y} if judged.get(item, -1) < 0}
+        relevant = {document for document, grade in judged.items() if grade > 0}
+        unjudged = {document for document in {*x, *y} if judged.get(document, -1) < 0}
         if not math.isnan(number_of_labels):
             winner, loser = (x, y) if sign_of(judged, x, y, LEXI_RECALL, 1, None) > 0 else (y, x)
             assert naive.lexirecall_flip(relevant, unjudged, winner, loser) == number_of_labels
@@ -171,11 +181,11 @@ def test_a_loser_that_finds_less_may_need_no_more_than_as_many() -> None:
     assert number(judged, ["a", "n", "b"], ["n", "x", "b"], LEXI_RECALL) == math.inf  # x would be below a
 
 
-def test_a_loser_with_items_of_its_own_needs_one_more_than_it_lacks() -> None:
+def test_a_loser_with_documents_of_its_own_needs_one_more_than_it_lacks() -> None:
     assert number({"a": 1, "b": 1, "c": 1}, [*"abc"], [*"xyzwc"], LEXI_RECALL) == 3
 
 
-def test_after_reranking_the_labels_of_shared_items_must_agree_below_the_place_that_decides() -> None:
+def test_after_reranking_the_labels_of_shared_documents_must_agree_below_the_place_that_decides() -> None:
     """With the same documents in both lists, neither finds more. In the last, x goes with a at 4, and y decides."""
     judged = {"a": 1, "n": 0}
     assert number(judged, ["a", "x", "y"], ["x", "a", "y"], LEXI_RECALL) == math.inf
@@ -211,21 +221,21 @@ def test_a_measure_as_a_preference_has_the_flip_numbers_of_the_measure() -> None
 @costly(60)
 @given(st.lists(st.tuples(grades, rankings, rankings, rankings), min_size=1, max_size=3), st.integers(1, 40))
 def test_all_pairs_and_queries_at_once_are_each_by_itself(
-    requests: list[tuple[dict[str, float], list[str], list[str], list[str]]], at_a_time: int
+    queries: list[tuple[dict[str, float], list[str], list[str], list[str]]], at_a_time: int
 ) -> None:
-    qrels = {f"q{i}": {"other": 0, **request[0]} for i, request in enumerate(requests)}
-    runs = {f"r{s}": {f"q{i}": request[s + 1] for i, request in enumerate(requests)} for s in range(3)}
+    qrels = {f"q{i}": {"other": 0, **query[0]} for i, query in enumerate(queries)}
+    runs = {f"r{s}": {f"q{i}": query[s + 1] for i, query in enumerate(queries)} for s in range(3)}
     a, b = np.array([0, 2, 1]), np.array([1, 0, 2])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_AT_A_TIME", at_a_time)
         for row in map(parse_preference, ["LexiRecall", "LexiPrecision", "R@2", "RR", "TSE", "All@3"]):
             found = flips(qrels, runs, row, (a, b))
             for p, q in np.ndindex(found.numbers.shape):
-                x, y = requests[q][a[p] + 1], requests[q][b[p] + 1]
+                x, y = queries[q][a[p] + 1], queries[q][b[p] + 1]
                 alone = flips({"q": qrels[f"q{q}"]}, {"x": {"q": x}, "y": {"q": y}}, row)
                 assert alone.signs[0, 0] == found.signs[p, q]
                 assert same(float(alone.numbers[0, 0]), float(found.numbers[p, q]))
-                unjudged = {item for item in {*x, *y} if requests[q][0].get(item, -1) < 0}
+                unjudged = {document for document in {*x, *y} if queries[q][0].get(document, -1) < 0}
                 assert found.unjudged[p, q] == alone.unjudged[0, 0] == len(unjudged)
 
 

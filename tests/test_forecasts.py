@@ -31,26 +31,28 @@ from lexirecall.statistics.portions import pairs_of
 from lexirecall.verbs.rank import contrasted
 from lexirecall.verbs.testing import Testing
 
-ITEMS = "abcdefgh"
+DOCUMENTS = "abcdefgh"
 NAMES = ("one", "two", "three")
 MEASURES = ("LexiRecall", "AP", "R@3", "nDCG", "TSE", "R(rel=2)@4")
 Qrels = dict[str, dict[str, int]]
 RunsGiven = dict[str, dict[str, list[str]]]
 
-rankings = st.permutations(ITEMS).flatmap(lambda items: st.integers(0, len(items)).map(lambda size: items[:size]))
-grades = st.dictionaries(st.sampled_from(ITEMS), st.sampled_from([0, 1, 2]), max_size=4)
-queries = st.tuples(grades, *[rankings] * 3, st.sets(st.sampled_from(ITEMS)))
+rankings = st.permutations(DOCUMENTS).flatmap(
+    lambda documents: st.integers(0, len(documents)).map(lambda size: documents[:size])
+)
+grades = st.dictionaries(st.sampled_from(DOCUMENTS), st.sampled_from([0, 1, 2]), max_size=4)
+queries = st.tuples(grades, *[rankings] * 3, st.sets(st.sampled_from(DOCUMENTS)))
 collections = st.lists(queries, min_size=2, max_size=7)
 
 
 @dataclass(frozen=True)
-class ByItem(Rates):
-    """Chances that are given for each item of each query."""
+class ByDocument(Rates):
+    """Chances that are given for each document of each query."""
 
     given: list[dict[str, float]]
 
     def chances(self, pool: LabelPool) -> FloatArray:
-        return np.array([self.given[pool.request].get(item.decode(), 0.0) for item in pool.items])
+        return np.array([self.given[pool.query].get(document.decode(), 0.0) for document in pool.documents])
 
 
 def collection(drawn_queries: list[Any]) -> tuple[Qrels, RunsGiven]:
@@ -70,7 +72,7 @@ def forecast_of(
     [sampled] = sample(pools, rates, [row], labelling, policies, num_samples=num_samples, seed=1)
     now = compare(qrels, runs, [row], **asdict(policies)).measures[0]
     signs = np.zeros((len(now.a), len(pools)), np.int8)
-    nothing = labelling.positions(pools, [np.zeros((1, len(pool.items)), bool) for pool in pools])
+    nothing = labelling.positions(pools, [np.zeros((1, len(pool.documents)), bool) for pool in pools])
     signs[:] = np.sign(contrasted(nothing, parse_preference(row), policies).between(now.a, now.b))
     return sampled, now, forecast_pairs(sampled, now, signs, Testing())
 
@@ -84,15 +86,15 @@ counted = st.builds(
 def test_labels_that_are_certain_lead_to_what_judgments_with_them_lead_to(
     name: str, given_queries: list[Any], policies: Policies, unanswered: set[int]
 ) -> None:
-    """A chance of 1 labels an item, a chance of 0 does not: every sample is one known labelling."""
+    """A chance of 1 labels a document, a chance of 0 does not: every sample is one known labelling."""
     qrels, runs = collection(given_queries)
     runs["one"] = {
         query: own for query, own in runs["one"].items() if int(query[1:]) not in unanswered or query == "q0"
     }
     [row] = parse_names(name)
     labels = [dict.fromkeys(own[-1], 1.0) for own in given_queries]
-    sampled, now, made = forecast_of(qrels, runs, ByItem(labels), row, num_samples=2, policies=policies)
-    retrieved = [{item for run in runs.values() for item in run.get(query, ())} for query in qrels]
+    sampled, now, made = forecast_of(qrels, runs, ByDocument(labels), row, num_samples=2, policies=policies)
+    retrieved = [{document for run in runs.values() for document in run.get(query, ())} for query in qrels]
     grade = 2 if "rel=2" in name else 1
     new = {
         query: {**dict.fromkeys({*labels[q]} & retrieved[q], grade), **own}
@@ -124,7 +126,7 @@ def test_without_a_chance_nothing_changes(name: str) -> None:
 
 small = st.tuples(
     st.dictionaries(st.sampled_from("abcdef"), st.sampled_from([0, 1]), max_size=3),
-    *[st.permutations("abcdef").flatmap(lambda items: st.integers(0, 6).map(lambda size: items[:size]))] * 2,
+    *[st.permutations("abcdef").flatmap(lambda documents: st.integers(0, 6).map(lambda size: documents[:size]))] * 2,
     st.lists(st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0]), min_size=6, max_size=6),
 )
 
@@ -136,10 +138,14 @@ def test_reversals_of_recall_have_the_chance_of_all_labellings_that_reverse_it(c
     [pool] = pools_of(lists)
     chances = dict(zip("abcdef", given_chances, strict=True))
     made = recall_reversals(
-        pool, np.array([chances[item.decode()] for item in pool.items]), cutoff, 1, (np.array([0]), np.array([1]))
+        pool,
+        np.array([chances[document.decode()] for document in pool.documents]),
+        cutoff,
+        1,
+        (np.array([0]), np.array([1])),
     )
-    relevant = {item for item, grade in judged.items() if grade > 0}
-    asked = {item: chances[item] for item in {*one, *two} - judged.keys()}
+    relevant = {document for document, grade in judged.items() if grade > 0}
+    asked = {document: chances[document] for document in {*one, *two} - judged.keys()}
     sign = naive.recall_sign(cutoff)
     if sign(relevant, one, two) == 0:
         assert np.isnan(made[0])
@@ -152,7 +158,7 @@ def test_reversals_of_recall_have_the_chance_of_all_labellings_that_reverse_it(c
     st.integers(0, 9),
 )
 def test_the_chance_of_more_is_that_of_the_sums_of_binomials(kinds: list[tuple[int, int, float]], limit: int) -> None:
-    """Convolve item by item: a slow twin of the Fourier transform."""
+    """Convolve document by document: a slow twin of the Fourier transform."""
     up, down, chances = map(np.array, zip(*kinds, strict=True))
     masses, middle = np.ones(1), 0
     for counts, is_up in ((up, True), (down, False)):
@@ -180,9 +186,9 @@ def test_sampled_chances_of_reversal_come_near_those_of_all_labellings(name: str
     chances = [{"x": 0.3, "y": 0.4, "v": 0.5, "w": 0.2}, {"x": 0.5, "y": 0.3}]
     [row] = parse_names(name)
     num_samples = 4000
-    _, _, made = forecast_of(qrels, runs, ByItem(chances), row, num_samples=num_samples)
+    _, _, made = forecast_of(qrels, runs, ByDocument(chances), row, num_samples=num_samples)
     for q, (query, own) in enumerate(zip(qrels, chances, strict=True)):
-        relevant = {item for item, grade in qrels[query].items() if grade > 0}
+        relevant = {document for document, grade in qrels[query].items() if grade > 0}
         if sign(relevant, runs["one"][query], runs["two"][query]) == 0:
             assert np.isnan(made.reversals[0, q])
             continue
@@ -202,11 +208,11 @@ def test_exact_chances_take_the_place_of_samples_for_recall_only() -> None:
     assert exact_reversals(pools, stated_rate(0.5), AP, Policies(), pairs, signs) is None
 
 
-def test_labels_are_drawn_for_unjudged_items_only_and_as_often_as_their_chance_says() -> None:
+def test_labels_are_drawn_for_unjudged_documents_only_and_as_often_as_their_chance_says() -> None:
     [pool] = pools_of(load_lists({"q": {"a": 1, "b": 0}}, {"one": {"q": [*"abxy"]}}))
-    rates = ByItem([{"a": 1.0, "x": 0.2, "y": 0.7}])
+    rates = ByDocument([{"a": 1.0, "x": 0.2, "y": 0.7}])
     labels = rates.draw(pool, 5000, seed=3)
-    assert labels[:, pool.items.index(b"a")].sum() == 0
+    assert labels[:, pool.documents.index(b"a")].sum() == 0
     shares = labels.mean(axis=0)
     assert shares[1:].tolist() == pytest.approx([0.2, 0.7], abs=4 * 0.007)
     assert (rates.draw(pool, 5000, seed=3) == labels).all()

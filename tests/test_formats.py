@@ -43,7 +43,7 @@ def test_there_is_a_file_of_every_format() -> None:
 def test_positions_files_are_read(path: Path) -> None:
     read = lexirecall.load_positions(path)
     made = lexirecall.project(QRELS, RUNS, needs_judged=True, corpus_size=50, ties="expected")
-    assert read.systems == made.systems
+    assert read.runs == made.runs
     measures = ["AP", "R@2", "P@1"]
     assert read.corpus_size is not None
     assert (

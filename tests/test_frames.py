@@ -23,7 +23,7 @@ from lexirecall.formats.frames import is_frame
 from lexirecall.formats.values import BLANKS, NUMBER
 from lexirecall.manifest import Conventions
 from lexirecall.text import number_of
-from strategies import GRADES, REQUESTS, SCORES, UNJUDGED_REQUESTS, costly, quick
+from strategies import GRADES, QUERIES, SCORES, UNJUDGED_QUERIES, costly, quick
 
 Columns = dict[str, list[Any]]
 Make = Callable[[Columns], Any]
@@ -65,7 +65,7 @@ every_library = pytest.mark.parametrize("make", MAKERS.values(), ids=list(MAKERS
 
 DOCUMENTS = ("a", "B", "b", "A1", "a1", "é", "ß", "Ω-7", "日本", "\U0001f600", "\uffff", "d10", "d9")
 NUMBERS: dict[str, int] = dict(
-    zip((*DOCUMENTS, *REQUESTS, *UNJUDGED_REQUESTS), (-3, 9, 10, 7, 100, *range(0, 2**40, 2**36)), strict=False)
+    zip((*DOCUMENTS, *QUERIES, *UNJUDGED_QUERIES), (-3, 9, 10, 7, 100, *range(0, 2**40, 2**36)), strict=False)
 )
 Row = tuple[str, str, str, float]
 
@@ -79,7 +79,7 @@ class Rows:
 
     def renamed(self, name: Callable[[str], Any]) -> "Rows":
         judged: Any = [(name(q), name(d), grade) for q, d, grade in self.judged]
-        retrieved: Any = [(system, name(q), name(d), score) for system, q, d, score in self.retrieved]
+        retrieved: Any = [(run, name(q), name(d), score) for run, q, d, score in self.retrieved]
         return Rows(judged, retrieved)
 
     def frames(self, make: Make) -> tuple[Any, Any]:
@@ -92,8 +92,8 @@ class Rows:
         for q, d, grade in self.judged:
             qrels.setdefault(str(q), {})[str(d)] = grade
         runs: dict[str, dict[str, dict[str, float]]] = {}
-        for system, q, d, score in self.retrieved:
-            runs.setdefault(system, {}).setdefault(str(q), {})[str(d)] = score
+        for run, q, d, score in self.retrieved:
+            runs.setdefault(run, {}).setdefault(str(q), {})[str(d)] = score
         return qrels, runs
 
 
@@ -102,16 +102,14 @@ def rows(draw: st.DrawFn, *, repeats: bool = False) -> Rows:
     """Few ids and very few scores, so that much is tied, missing, judged by nobody or returned by several."""
     rng = draw(st.randoms(use_true_random=False))
     scores = draw(st.lists(st.sampled_from(SCORES), min_size=1, max_size=4))
-    judged = {
-        (rng.choice(REQUESTS), rng.choice(DOCUMENTS)): rng.choice(GRADES) for _ in range(draw(st.integers(1, 30)))
-    }
+    judged = {(rng.choice(QUERIES), rng.choice(DOCUMENTS)): rng.choice(GRADES) for _ in range(draw(st.integers(1, 30)))}
     first = next(iter(judged))[0]
-    requests = [*REQUESTS, *UNJUDGED_REQUESTS]
+    queries = [*QUERIES, *UNJUDGED_QUERIES]
     retrieved = [
-        ((rng.choice(["s1", "s2", "ü"]), rng.choice(requests), rng.choice(DOCUMENTS)), rng.choice(scores))
+        ((rng.choice(["s1", "s2", "ü"]), rng.choice(queries), rng.choice(DOCUMENTS)), rng.choice(scores))
         for _ in range(draw(st.integers(0, 90)))
     ]
-    retrieved += [((system, first, "b"), scores[0]) for system in sorted({of[0] for of, _ in retrieved} or {"s1"})]
+    retrieved += [((run, first, "b"), scores[0]) for run in sorted({of[0] for of, _ in retrieved} or {"s1"})]
     retrieved = retrieved if repeats else list(dict(retrieved).items())
     if draw(st.booleans()):
         retrieved.sort(key=lambda row: (row[0][:2], -row[1]))  # as runs mostly come
@@ -129,7 +127,7 @@ READING = st.fixed_dictionaries(
 
 def seen(positions: Positions) -> Any:
     """Return all there is in positions as plain values, but for what they came in."""
-    judgments = dataclasses.replace(positions.judgments, request_type="text")
+    judgments = dataclasses.replace(positions.judgments, query_type="text")
     return plain(dataclasses.replace(positions, judgments=judgments, frame_library=""))
 
 
@@ -180,15 +178,15 @@ def test_a_frame_means_what_dicts_of_its_rows_mean(make: Make, some: Rows, readi
 @pytest.mark.parametrize("rule", choices_of(Conventions, "duplicates"))
 @costly(20)
 @given(some=rows(repeats=True), ties=st.sampled_from(choices_of(Conventions, "ties")))
-def test_repeated_items_of_a_frame_are_treated_as_those_of_a_file(
+def test_repeated_documents_of_a_frame_are_treated_as_those_of_a_file(
     tmp_path_factory: pytest.TempPathFactory, make: Make, rule: str, some: Rows, ties: str
 ) -> None:
     folder = tmp_path_factory.getbasetemp() / "repeats"
     folder.mkdir(exist_ok=True)
-    systems = list(dict.fromkeys(row[0] for row in some.retrieved))
-    for system in systems:
-        lines = (f"{q} Q0 {d} 0 {score!r} t\n" for name, q, d, score in some.retrieved if name == system)
-        (folder / system).write_text("".join(lines), encoding="utf-8")
+    names = list(dict.fromkeys(row[0] for row in some.retrieved))
+    for run in names:
+        lines = (f"{q} Q0 {d} 0 {score!r} t\n" for name, q, d, score in some.retrieved if name == run)
+        (folder / run).write_text("".join(lines), encoding="utf-8")
     judged, frame = some.frames(make)
 
     def outcome(runs: Any) -> Any:
@@ -197,19 +195,16 @@ def test_repeated_items_of_a_frame_are_treated_as_those_of_a_file(
         except LexirecallError as error:
             return type(error)
 
-    assert outcome(frame) == outcome([folder / system for system in systems])
+    assert outcome(frame) == outcome([folder / name for name in names])
 
 
 @every_library
 @costly(10)
 @given(some=rows())
-def test_one_frame_for_each_system_is_the_same_as_one_for_all(make: Make, some: Rows) -> None:
+def test_one_frame_for_each_run_is_the_same_as_one_for_all(make: Make, some: Rows) -> None:
     judged, frame = some.frames(make)
-    systems = list(dict.fromkeys(row[0] for row in some.retrieved))
-    parts = {
-        system: Rows(some.judged, [row for row in some.retrieved if row[0] == system]).frames(make)[1]
-        for system in systems
-    }
+    runs = list(dict.fromkeys(row[0] for row in some.retrieved))
+    parts = {run: Rows(some.judged, [row for row in some.retrieved if row[0] == run]).frames(make)[1] for run in runs}
     expected = seen(project(judged, frame))
     assert seen(project(judged, parts)) == expected
     assert seen(project(judged, list(parts.values()))) == expected
@@ -225,9 +220,9 @@ def test_results_know_what_came_in(make: Make) -> None:
     library = {"polars_lazy": "polars", "duckdb_relation": "duckdb"}.get(make.__name__, make.__name__.split("_")[0])
     judged = {**QRELS, "user": [1, 1, 2]}
     positions = project(make(judged), make({**RUN, "user": [1, 1, 2]}))
-    assert (positions.frame_library, positions.judgments.request_type) == (library, "int64")
+    assert (positions.frame_library, positions.judgments.query_type) == (library, "int64")
     assert project(make(QRELS), {"u1": ["a"]}).frame_library == library
-    assert project(make(QRELS), make(RUN)).judgments.request_type == "text"
+    assert project(make(QRELS), make(RUN)).judgments.query_type == "text"
     assert project({"u1": {"a": 1}}, {"u1": ["a"]}).frame_library == ""
 
 
@@ -292,10 +287,10 @@ def test_categories_and_objects_that_are_integers_come_back_as_integers() -> Non
         pandas.DataFrame(columns).astype({"qid": "Int64"}),
         pyarrow.table({**columns, "qid": pyarrow.array([7, 8]).dictionary_encode()}),
     ):
-        assert load_judgments(qrels).request_type == "int64"
+        assert load_judgments(qrels).query_type == "int64"
     for kind in ("category", object):
         texts_of_digits = pandas.DataFrame({**columns, "qid": ["7", "8"]}).astype({"qid": kind})
-        assert load_judgments(texts_of_digits).request_type == "text"
+        assert load_judgments(texts_of_digits).query_type == "text"
 
 
 def test_csv_and_json_have_ids_of_text(tmp_path: Path) -> None:
@@ -315,7 +310,7 @@ def test_columns_may_be_given_by_role(make: Make) -> None:
         "run.query": "person", "run.document": "title", "rank": "place", "run": "model",
     }  # fmt: skip
     positions = project(judged, run, columns=columns)
-    assert (positions.systems, positions.found.positions.tolist()) == (("m",), [1])
+    assert (positions.runs, positions.found.positions.tolist()) == (("m",), [1])
 
 
 @pytest.mark.parametrize("reader", ["best", "python"])
@@ -328,7 +323,7 @@ def test_without_scores_the_first_rank_is_the_highest(make: Make, reader: str, m
 
 
 @every_library
-def test_without_grades_every_judged_item_is_relevant_and_a_note_says_so(make: Make) -> None:
+def test_without_grades_every_judged_document_is_relevant_and_a_note_says_so(make: Make) -> None:
     judged = make({"qid": ["q", "q"], "docno": ["a", "b"]})
     assert load_judgments(judged).grades.tolist() == [1.0, 1.0]
     assert not load_judgments(judged).has_grades
@@ -362,32 +357,32 @@ def test_a_provider_has_a_name(make: Make, owner: str | None) -> None:
 
 
 @every_library
-def test_systems_are_named_by_their_column_or_by_their_place(make: Make) -> None:
-    many = make({**RUN, "system": ["x", "y", "x"]})
-    assert project(make(QRELS), many).systems == ("x", "y")
-    assert project(make(QRELS), make(RUN)).systems == ("run",)
-    assert project(make(QRELS), [make(RUN), many, {"u1": ["a"]}]).systems == ("run1", "x", "y", "run3")
-    assert project(make(QRELS), {"mine": make({**RUN, "system": ["x"] * 3}), "other": make(RUN)}).systems == (
+def test_runs_are_named_by_their_column_or_by_their_place(make: Make) -> None:
+    many = make({**RUN, "run": ["x", "y", "x"]})
+    assert project(make(QRELS), many).runs == ("x", "y")
+    assert project(make(QRELS), make(RUN)).runs == ("run",)
+    assert project(make(QRELS), [make(RUN), many, {"u1": ["a"]}]).runs == ("run1", "x", "y", "run3")
+    assert project(make(QRELS), {"mine": make({**RUN, "run": ["x"] * 3}), "other": make(RUN)}).runs == (
         "mine",
         "other",
     )
 
 
 @every_library
-def test_a_name_for_a_frame_of_several_systems_is_refused(make: Make) -> None:
-    with pytest.raises(FormatError, match=r"run 'mine': the column 'system' has 2 runs.*\n.*by itself"):
-        project(make(QRELS), {"mine": make({**RUN, "system": ["x", "y", "x"]})})
+def test_a_name_for_a_frame_of_several_runs_is_refused(make: Make) -> None:
+    with pytest.raises(FormatError, match=r"run 'mine': the column 'run' has 2 runs.*\n.*by itself"):
+        project(make(QRELS), {"mine": make({**RUN, "run": ["x", "y", "x"]})})
 
 
 @every_library
-def test_two_systems_of_one_name_are_refused(make: Make) -> None:
-    frame = make({**RUN, "system": ["x"] * 3})
+def test_two_runs_of_one_name_are_refused(make: Make) -> None:
+    frame = make({**RUN, "run": ["x"] * 3})
     with pytest.raises(UsageError, match="two runs have the same name: 'x' "):
         project(make(QRELS), [frame, frame])
 
 
 @every_library
-def test_how_many_systems_a_frame_holds_is_known_once_it_is_read(make: Make) -> None:
+def test_how_many_runs_a_frame_holds_is_known_once_it_is_read(make: Make) -> None:
     assert count_runs(make(RUN)) is None
     assert (count_runs([{"q": ["a"]}, {"q": ["b"]}]), count_runs(ITERATOR)) == (2, None)
 
@@ -419,7 +414,7 @@ def test_every_kind_of_text_of_pandas_is_text(dtype: str) -> None:
     frame = pandas.DataFrame({"qid": ["q", "q"], "docno": ["é", "x"], "score": [1, 1]})
     frame = frame.astype({"qid": dtype, "docno": dtype})
     assert project({"q": {"x": 1}}, frame).found.positions.tolist() == [2]
-    assert load_judgments(frame).requests == ("q",)
+    assert load_judgments(frame).queries == ("q",)
 
 
 def test_missing_values_of_pandas_make_floats_of_integers() -> None:
@@ -538,7 +533,7 @@ def test_a_frame_that_is_no_judgments_is_refused(make: Make, columns: Columns, s
 
 
 @every_library
-def test_a_frame_with_no_request_in_common_is_refused(make: Make) -> None:
+def test_a_frame_with_no_query_in_common_is_refused(make: Make) -> None:
     with pytest.raises(DataError, match=r"no query in common with the judgments: run\n"):
         project({"q": {"a": 1}}, make(RUN))
 

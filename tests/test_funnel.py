@@ -54,7 +54,7 @@ depths_of_stages = st.lists(st.none() | st.integers(1, 5), min_size=3, max_size=
 
 
 @quick(120)
-@given(collection=collections(max_systems=3), depths=depths_of_stages, queries=st.sampled_from(["all", "intersection"]))
+@given(collection=collections(max_runs=3), depths=depths_of_stages, queries=st.sampled_from(["all", "intersection"]))
 def test_losses_are_what_sets_of_documents_say(collection: Collection, depths: Depths, queries: str) -> None:
     lists = lists_of(collection, answered_by_all=queries == "intersection")
     stages = named(collection.runs, depths)
@@ -76,7 +76,7 @@ def test_losses_are_what_sets_of_documents_say(collection: Collection, depths: D
     }
     assert len(made.losses) == len(lost)
     for loss in made.losses:
-        places = [naive_place(loss.document, items) for items in lists[loss.query]]
+        places = [naive_place(loss.document, documents) for documents in lists[loss.query]]
         assert list(loss.positions) == places
         assert loss.position == next((place for place in reversed(places) if place is not None), None)
     elsewhere = {
@@ -94,12 +94,12 @@ def test_losses_are_what_sets_of_documents_say(collection: Collection, depths: D
     assert sum(sum(stage.lost.values()) for stage in made.stages) + made.stages[-1].found == made.num_relevant
 
 
-def naive_place(document: str, items: list[str]) -> int | None:
-    return items.index(document) + 1 if document in items else None
+def naive_place(document: str, documents: list[str]) -> int | None:
+    return documents.index(document) + 1 if document in documents else None
 
 
 @quick(80)
-@given(collection=collections(max_systems=3), depths=depths_of_stages)
+@given(collection=collections(max_runs=3), depths=depths_of_stages)
 def test_ceilings_are_those_of_a_perfect_order_of_what_is_handed_on(collection: Collection, depths: Depths) -> None:
     lists = lists_of(collection, answered_by_all=False)
     if not lists:
@@ -108,8 +108,8 @@ def test_ceilings_are_those_of_a_perfect_order_of_what_is_handed_on(collection: 
     perfect: dict[str, dict[str, list[str]]] = {stage.name: {} for stage in made.stages}
     for query, of_stages in lists.items():
         relevant = relevant_of(collection, query)
-        for stage, items, depth in zip(made.stages, of_stages, depths, strict=False):
-            perfect[stage.name][query] = sorted(items[:depth], key=lambda item: item not in relevant)
+        for stage, documents, depth in zip(made.stages, of_stages, depths, strict=False):
+            perfect[stage.name][query] = sorted(documents[:depth], key=lambda document: document not in relevant)
     qrels = {query: collection.qrels[query] for query in lists}
     scores = evaluate(qrels, perfect, ["SetR", "All@1000"])
     assert [[stage.recall, stage.all] for stage in made.stages] == scores.means.tolist()
@@ -125,7 +125,7 @@ def test_ceilings_are_those_of_a_perfect_order_of_what_is_handed_on(collection: 
 
 
 @quick(60)
-@given(collection=collections(max_systems=3), depth=st.none() | st.integers(1, 6), cut=st.none() | st.integers(1, 4))
+@given(collection=collections(max_runs=3), depth=st.none() | st.integers(1, 6), cut=st.none() | st.integers(1, 4))
 def test_several_searches_are_one_stage_in_the_order_of_the_calls(
     collection: Collection, depth: int | None, cut: int | None
 ) -> None:
@@ -136,14 +136,14 @@ def test_several_searches_are_one_stage_in_the_order_of_the_calls(
     name = "agent" if depth is None else f"agent@{depth}"
     made = funnel(collection.qrels, {name: calls}, depth=cut)
     union = {
-        query: list(dict.fromkeys(item for items in of_calls for item in items[:cut]))
+        query: list(dict.fromkeys(document for documents in of_calls for document in documents[:cut]))
         for query, of_calls in lists.items()
     }
     qrels = {query: collection.qrels[query] for query in lists}
     expected = funnel(qrels, {name: union})
     assert [loss[:2] for loss in made.losses] == [loss[:2] for loss in expected.losses]
     assert made.stages[0]._replace(read=0) == expected.stages[0]._replace(read=0)
-    num_read = sum(len(items[:cut]) for of_calls in lists.values() for items in of_calls)
+    num_read = sum(len(documents[:cut]) for of_calls in lists.values() for documents in of_calls)
     assert made.stages[0].read == num_read / len(lists)
 
 
@@ -200,10 +200,10 @@ def test_positions_are_taken_in_the_place_of_judgments() -> None:
 
 def test_units_pass_through_a_funnel() -> None:
     units = {"a": "U", "b": "U", "c": "V", "d": "W", "e": "X", "f": "Y", "g": "Z"}
-    made = funnel(QRELS, {"first@1": FIRST, "second@2": SECOND}, units=units, judged="items")
+    made = funnel(QRELS, {"first@1": FIRST, "second@2": SECOND}, units=units, judged="documents")
     assert (made.noun, made.num_relevant) == ("unit", 6)
     assert ("q1", "U", "cut", "second@2") in [loss[:4] for loss in made.losses]
-    joined = funnel(QRELS, {"both": [FIRST, SECOND]}, units=units, judged="items", count="units")
+    joined = funnel(QRELS, {"both": [FIRST, SECOND]}, units=units, judged="documents", count="units")
     assert [loss.document for loss in joined.losses] == ["V"]
 
 
@@ -377,7 +377,7 @@ def test_the_page_has_the_stages_and_the_first_lost_documents() -> None:
     assert [(each["query"], each["document"]) for each in shown["losses"]] == [loss[:2] for loss in made.losses[:3]]
     assert [each.get("text") for each in shown["losses"]] == [None, None, "alpha"]
     assert shown["totals"] == [len(made.losses), len(made.arrivals)]
-    assert [page.payload["requests"][each["request"]] for each in shown["losses"]] == ["q1"] * 3
+    assert [page.payload["queries"][each["place"]] for each in shown["losses"]] == ["q1"] * 3
     assert "from elsewhere" in [note.kind for note in page.notes]
     assert "funnel" not in report(QRELS, {"first": FIRST}, "AP", output=None).payload
 

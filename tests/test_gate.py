@@ -93,7 +93,7 @@ def test_measures_with_a_size_are_tested_as_the_gate_does(seed: int) -> None:
         assert_no_worse(QRELS, new, baseline, "AP")
 
 
-def test_requests_come_in_the_order_of_what_they_lose() -> None:
+def test_queries_come_in_the_order_of_what_they_lose() -> None:
     new, baseline = run(*[LATE] * 5, ["c", "x"], *[LATE] * 4), run(*[BOTH] * 10)
     lines = failure(QRELS, new, baseline, "AP").splitlines()
     assert lines[3:6] == [
@@ -113,14 +113,14 @@ def test_other_preferences_and_lower_is_better_are_gates_too() -> None:
 
 
 def test_the_level_of_a_measure_decides_which_documents_are_lost() -> None:
-    graded = {request: {"a": 1, "b": 2, "x": 0} for request in QRELS}
+    graded = {query: {"a": 1, "b": 2, "x": 0} for query in QRELS}
     message = failure(graded, run(*[["x"]] * 10), run(*[BOTH] * 10), "LexiRecall(rel=2)")
     assert "lost: b (was at 2)" in message
     assert "a (was at" not in message
 
 
 def test_a_gate_that_cannot_fail_says_so() -> None:
-    four = {request: QRELS[request] for request in ("q0", "q1", "q2", "q3")}
+    four = {query: QRELS[query] for query in ("q0", "q1", "q2", "q3")}
     bad, good = dict.fromkeys(four, ONE), dict.fromkeys(four, BOTH)
     with pytest.warns(UserWarning, match=r"4 queries cannot show that a run is worse \(sign test, alpha 0.05\)"):
         assert_no_worse(four, bad, good)
@@ -189,12 +189,12 @@ def test_what_the_baseline_lacks_too_is_not_lost_and_other_grades_do_not_count()
     assert_nothing_lost({"q": {"a": 1, "b": 2}}, {"q": ["b"]}, {"q": ["a", "b"]}, level=2)
 
 
-def test_a_request_that_the_new_run_does_not_answer_loses_all() -> None:
-    new = {request: ranking for request, ranking in run(*[BOTH] * 10).items() if request != "q7"}
+def test_a_query_that_the_new_run_does_not_answer_loses_all() -> None:
+    new = {query: ranking for query, ranking in run(*[BOTH] * 10).items() if query != "q7"}
     assert lost(QRELS, new, run(*[BOTH] * 10))[1:] == ["q7: a (was at 1, not retrieved), b (was at 2, not retrieved)"]
 
 
-def test_only_the_first_few_requests_are_named() -> None:
+def test_only_the_first_few_queries_are_named() -> None:
     lines = lost(QRELS, run(*[ONE] * 9, ["c"]), run(*[BOTH] * 10))
     assert lines[0].startswith("the new run loses 11 relevant documents")
     assert [line.partition(":")[0] for line in lines[1:]] == ["q9", "q0", "q1", "q2", "q3", "and 5 more queries"]

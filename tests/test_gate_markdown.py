@@ -59,7 +59,7 @@ def test_a_lost_document_is_named_as_it_is(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in HOSTILE if len(name) < 100])
-def test_a_name_adds_no_line_cell_or_item(name: str) -> None:
+def test_a_name_adds_no_line_cell_or_document(name: str) -> None:
     def structure(name: str) -> list[str]:
         sequence = rendered(markdown(lossy((name, name, name), f"text {name}"))).sequence
         return [kind for kind in sequence if kind not in ("text", "code_inline")]

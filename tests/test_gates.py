@@ -641,8 +641,8 @@ def test_ids_of_documents_say_nothing_about_units() -> None:
 def test_a_run_that_has_no_value_on_some_queries_is_worse_there() -> None:
     """LastRel, without a corpus size: the new run is better by its mean, which leaves out what it does not find."""
     qrels = {f"q{i}": {"a": 1, "b": 1} for i in range(12)}
-    old = {request: [*"xyab"] for request in qrels}
-    new = {request: [*"ab"] if i < 2 else ["a"] for i, request in enumerate(qrels)}
+    old = {query: [*"xyab"] for query in qrels}
+    new = {query: [*"ab"] if i < 2 else ["a"] for i, query in enumerate(qrels)}
     failed = gate(qrels, new, old, "LastRel")
     assert not failed.passed
     [row] = [row for row in failed.rows() if row["kind"] == "measure"]

@@ -17,8 +17,8 @@ BOTH, ONE, NONE = ["a", "b"], ["x", "a"], ["x", "y"]
 def said(payload: dict[str, Any]) -> list[str]:
     """Return the sentences as a reader sees them."""
     names = {
-        "system": payload["systems"],
-        "request": payload["requests"],
+        "run": payload["runs"],
+        "query": payload["queries"],
         "measure": [measure["name"] for measure in payload["measures"]],
     }
     return [
@@ -35,7 +35,7 @@ def sentences(runs: dict[str, Any], measures: Any = "LexiRecall", qrels: Any = N
 
 
 def test_the_demo() -> None:
-    relevant = {query: {item for item, grade in own.items() if grade >= 1} for query, own in DEMO.qrels.items()}
+    relevant = {query: {document for document, grade in own.items() if grade >= 1} for query, own in DEMO.qrels.items()}
     found = {run: {query: relevant[query] & {*own[query]} for query in relevant} for run, own in DEMO.runs.items()}
     deep = found["deep.run"]
     num_relevant, num_found = (sum(map(len, each.values())) for each in (relevant, deep))

@@ -17,15 +17,17 @@ from lexirecall.names import parse_preference
 from lexirecall.verbs.rank import contrasted
 from strategies import quick
 
-ITEMS = "abcdefgh"
+DOCUMENTS = "abcdefgh"
 NAMES = ("one", "two", "three")
 PAIRS = np.array([0, 0, 1]), np.array([1, 2, 2])
 Qrels = dict[str, dict[str, float]]
 Runs = dict[str, dict[str, list[str]]]
 
-rankings = st.permutations(ITEMS).flatmap(lambda items: st.integers(0, len(items)).map(lambda size: items[:size]))
-old_grades = st.dictionaries(st.sampled_from(ITEMS), st.sampled_from([-1.0, 0.0, 1.0, 2.0]), max_size=5)
-new_grades = st.dictionaries(st.sampled_from(ITEMS + "yz"), st.sampled_from([-1.0, 0.0, 1.0, 2.0]), max_size=8)
+rankings = st.permutations(DOCUMENTS).flatmap(
+    lambda documents: st.integers(0, len(documents)).map(lambda size: documents[:size])
+)
+old_grades = st.dictionaries(st.sampled_from(DOCUMENTS), st.sampled_from([-1.0, 0.0, 1.0, 2.0]), max_size=5)
+new_grades = st.dictionaries(st.sampled_from(DOCUMENTS + "yz"), st.sampled_from([-1.0, 0.0, 1.0, 2.0]), max_size=8)
 queries = st.lists(st.tuples(old_grades, new_grades, *[rankings] * 3), min_size=1, max_size=4)
 
 
@@ -43,14 +45,14 @@ def drawn_collection(drawn: list[Any]) -> tuple[Qrels, Qrels, Runs]:
 
 
 def judged(grades: dict[str, float]) -> dict[str, float]:
-    return {item: grade for item, grade in grades.items() if grade >= 0}
+    return {document: grade for document, grade in grades.items() if grade >= 0}
 
 
 @quick(80)
 @given(queries, st.sampled_from(["LexiRecall", "R@3", "TSE", "LexiPrecision", "AP", "nDCG"]))
 def test_decisions_are_those_of_both_judgments(drawn: list[Any], measure: str) -> None:
     old, new, runs = drawn_collection(drawn)
-    opened = {q: {item for run in runs.values() for item in run[q]} - judged(old[q]).keys() for q in old}
+    opened = {q: {document for run in runs.values() for document in run[q]} - judged(old[q]).keys() for q in old}
     since = {q: opened[q] & judged(new[q]).keys() for q in old}
     assume(any(since.values()))
     made = hindsight(old, new, runs, measure)
@@ -64,21 +66,24 @@ def test_decisions_are_those_of_both_judgments(drawn: list[Any], measure: str) -
     assert np.nansum(made.is_reversed) == np.count_nonzero((after == -before) & (before != 0))
     assert (np.isnan(made.is_reversed) == (before == 0)).all()
     assert made.num_judged == sum(map(len, since.values()))
-    assert made.relevant == sum(new[q][item] >= 1 for q in old for item in since[q])
+    assert made.relevant == sum(new[q][document] >= 1 for q in old for document in since[q])
     assert made.expected[0] == pytest.approx(0.3 * made.num_judged)
     assert made.num_unjudged == sum(map(len, opened.values()))
     assert made.num_elsewhere == sum(
-        grade >= 1 for q in old for item, grade in new[q].items() if item not in opened[q] | judged(old[q]).keys()
+        grade >= 1
+        for q in old
+        for document, grade in new[q].items()
+        if document not in opened[q] | judged(old[q]).keys()
     )
     now, then = (compare(each, runs, measure).measures[0] for each in ({q: judged(o) for q, o in old.items()}, merged))
     better, same = np.sign(np.nan_to_num(now.tested)), np.sign(now.tested) == np.sign(then.tested)
     assert made.is_kept[0][better != 0].tolist() == same[better != 0].astype(float).tolist()
     assert np.isnan(made.is_kept[0][better == 0]).all()
     assert set(made.changed) == {
-        (q, item, old[q][item], grade)
+        (q, document, old[q][document], grade)
         for q in old
-        for item, grade in judged(new[q]).items()
-        if old[q].get(item, -1) >= 0 and old[q][item] != grade
+        for document, grade in judged(new[q]).items()
+        if old[q].get(document, -1) >= 0 and old[q][document] != grade
     }
 
 
@@ -87,7 +92,10 @@ def test_decisions_are_those_of_both_judgments(drawn: list[Any], measure: str) -
 def test_no_safe_decision_is_ever_reversed(drawn: list[Any], measure: str, data: st.DataObject) -> None:
     old, _, runs = drawn_collection(drawn)
     labels = st.sampled_from([0.0, 1.0])
-    new = {q: {item: data.draw(labels) for item in sorted({i for run in runs.values() for i in run[q]})} for q in old}
+    new = {
+        q: {document: data.draw(labels) for document in sorted({i for run in runs.values() for i in run[q]})}
+        for q in old
+    }
     assume(any(own.keys() - judged(old[q]).keys() for q, own in new.items()))
     made = hindsight(old, new, runs, measure)
     assert made.safe_reversed == 0

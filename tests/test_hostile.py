@@ -28,7 +28,7 @@ from lexirecall.formats.trec import project_text, read_qrels
 from lexirecall.judgments import IntArray
 from lexirecall.manifest import Conventions
 from lexirecall.reader import is_built
-from lexirecall.tracks import SystemPositions
+from lexirecall.tracks import RunPositions
 
 
 @dataclass(frozen=True)
@@ -36,10 +36,10 @@ class Reader:
     """One of the readers, and how much smaller than for the compiled one its files are."""
 
     judge: Callable[[Source], Judgments]
-    project: Callable[..., SystemPositions]
+    project: Callable[..., RunPositions]
     ease: int
 
-    def read(self, path: Path, judgments: Judgments, ties: str = "trec") -> SystemPositions:
+    def read(self, path: Path, judgments: Judgments, ties: str = "trec") -> RunPositions:
         with Source(path) as source:
             return self.project(source, "run", judgments, Conventions(ties=ties), needs_judged=False)
 
@@ -59,13 +59,13 @@ def write(path: Path, parts: Iterable[bytes]) -> Path:
     return path
 
 
-def judging(items: Iterable[bytes], request: bytes = b"q") -> Judgments:
-    return Judgments.from_grades({request: dict.fromkeys(items, 1.0)})
+def judging(documents: Iterable[bytes], query: bytes = b"q") -> Judgments:
+    return Judgments.from_grades({query: dict.fromkeys(documents, 1.0)})
 
 
-def numbers_of(system: SystemPositions, judgments: Judgments) -> IntArray:
-    """Return the numbers in the names of the items found, d0000017 and the like, in the order of their positions."""
-    return np.array([int(judgments.items[item][1:]) for item in system.found.items.tolist()])
+def numbers_of(run: RunPositions, judgments: Judgments) -> IntArray:
+    """Return the numbers in the names of documents found, d0000017 and the like, in the order of their positions."""
+    return np.array([int(judgments.documents[document][1:]) for document in run.found.documents.tolist()])
 
 
 def shuffled(count: int) -> Iterable[int]:
@@ -79,13 +79,13 @@ def shuffled(count: int) -> Iterable[int]:
 @both_readers
 @pytest.mark.parametrize(("ties", "is_unordered"), [("trec", False), ("trec", True), ("worst", True), ("input", True)])
 def test_a_million_ties(tmp_path: Path, reader: Reader, ties: str, is_unordered: bool) -> None:
-    """Every tenth item is judged; ids descending by bytes is numbers descending."""
+    """Every tenth document is judged; ids descending by bytes is numbers descending."""
     count = 1_000_000 // reader.ease
     lower = b"q Q0 zero 0 0 t\n" if is_unordered else b""  # a score that others are above, though they come later
     path = write(tmp_path / "run", [lower, *map(b"q Q0 d%07d 0 1 t\n".__mod__, shuffled(count))])
     judgments = judging(map(b"d%07d".__mod__, range(0, count, 10)))
-    system = reader.read(path, judgments, ties)
-    positions, numbers = system.found.positions, numbers_of(system, judgments)
+    run = reader.read(path, judgments, ties)
+    positions, numbers = run.found.positions, numbers_of(run, judgments)
     if ties == "input":
         order = np.fromiter(shuffled(count), int)
         assert (order[positions - 1] == numbers).all()
@@ -95,27 +95,27 @@ def test_a_million_ties(tmp_path: Path, reader: Reader, ties: str, is_unordered:
     else:
         assert (positions == count - numbers).all()
     assert len(positions) == count // 10
-    assert system.num_retrieved.tolist() == [count + is_unordered]
+    assert run.num_retrieved.tolist() == [count + is_unordered]
 
 
 @both_readers
-def test_one_request_of_two_million_lines(tmp_path: Path, reader: Reader) -> None:
+def test_one_query_of_two_million_lines(tmp_path: Path, reader: Reader) -> None:
     count = 2_000_000 // reader.ease
     path = write(tmp_path / "run", (b"q Q0 d%07d 0 %d t\n" % (i, count - i) for i in range(count)))
     judgments = judging(map(b"d%07d".__mod__, range(0, count, 1000)))
-    system = reader.read(path, judgments)
-    assert system.found.positions.tolist() == list(range(1, count, 1000))
-    assert system.num_retrieved.tolist() == [count]
+    run = reader.read(path, judgments)
+    assert run.found.positions.tolist() == list(range(1, count, 1000))
+    assert run.num_retrieved.tolist() == [count]
 
 
 @both_readers
-def test_a_ranking_from_the_bottom_to_the_top_in_which_every_item_is_judged(tmp_path: Path, reader: Reader) -> None:
+def test_a_ranking_from_the_bottom_to_the_top_in_which_every_document_is_judged(tmp_path: Path, reader: Reader) -> None:
     count = 300_000 // reader.ease
     path = write(tmp_path / "run", (b"q Q0 d%07d 0 %d.5 t\n" % (i, i) for i in range(count)))
     judgments = judging(map(b"d%07d".__mod__, range(count)))
-    system = reader.read(path, judgments)
-    assert system.found.positions.tolist() == list(range(1, count + 1))
-    assert (numbers_of(system, judgments) == np.arange(count)[::-1]).all()
+    run = reader.read(path, judgments)
+    assert run.found.positions.tolist() == list(range(1, count + 1))
+    assert (numbers_of(run, judgments) == np.arange(count)[::-1]).all()
 
 
 # Long lines
@@ -128,8 +128,8 @@ def test_a_line_of_20_megabytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     monkeypatch.setattr(native, "_BLOCK", block)
     long = b"x" * (20_000_000 // reader.ease)
     text = [b"q Q0 a 1 3 t\n", b"#" + long + b"\n", b"q Q0 " + long + b" 2 2 t\n", b"q Q0 b 3 1 " + long]
-    system = reader.read(write(tmp_path / "run", text), judging([b"a", long, b"b"]))
-    assert system.found.positions.tolist() == [1, 2, 3]
+    run = reader.read(write(tmp_path / "run", text), judging([b"a", long, b"b"]))
+    assert run.found.positions.tolist() == [1, 2, 3]
 
 
 @both_readers
@@ -147,9 +147,9 @@ def test_a_score_of_a_million_digits(tmp_path: Path, reader: Reader, digits: byt
     long = digits + b"." + digits * 1_000_000
     scores = {b"a": b"%f" % (score - 0.5), b"b": b"%f" % score, b"c": long, b"d": b"%f" % (score + 0.5)}
     path = write(tmp_path / "run", (b"q Q0 %s 0 %s t\n" % pair for pair in scores.items()))
-    system = reader.read(path, judging(scores))
-    assert system.found.items.tolist() == [3, 2, 1, 0]
-    assert system.found.positions.tolist() == [1, 2, 3, 4]
+    run = reader.read(path, judging(scores))
+    assert run.found.documents.tolist() == [3, 2, 1, 0]
+    assert run.found.positions.tolist() == [1, 2, 3, 4]
 
 
 PACKERS: dict[str, Callable[[bytes], bytes]] = {
@@ -295,40 +295,40 @@ def test_ids_chosen_to_collide_do_not(tmp_path: Path, reader: Reader) -> None:
     count = 200_000 // reader.ease
     ids = colliding(count)
     assert len(set(ids)) == count
-    path = write(tmp_path / "run", (b"q Q0 %s 0 %d t\n" % (item, -i) for i, item in enumerate(ids)))
-    system = reader.read(path, judging(ids[::2]))
-    assert system.found.positions.tolist() == list(range(1, count, 2))
+    path = write(tmp_path / "run", (b"q Q0 %s 0 %d t\n" % (document, -i) for i, document in enumerate(ids)))
+    run = reader.read(path, judging(ids[::2]))
+    assert run.found.positions.tolist() == list(range(1, count, 2))
 
 
-# Many requests
+# Many queries
 
 
 @both_readers
-def test_many_requests_of_one_line(tmp_path: Path, reader: Reader) -> None:
-    """Every other item is the one that was judged."""
+def test_many_queries_of_one_line(tmp_path: Path, reader: Reader) -> None:
+    """Every other document is the one that was judged."""
     count = 200_000 // reader.ease
     path = write(tmp_path / "run", (b"q%d Q0 d%d 0 1 t\n" % (i, i % 2) for i in shuffled(count)))
     judgments = Judgments.from_grades({b"q%d" % i: {b"d1": 1.0} for i in range(count)})
-    system = reader.read(path, judgments)
-    assert system.num_retrieved.tolist() == [1] * count
-    assert system.found.segments.sizes.tolist() == [0, 1] * (count // 2)
-    assert set(system.found.positions.tolist()) == {1}
+    run = reader.read(path, judgments)
+    assert run.num_retrieved.tolist() == [1] * count
+    assert run.found.segments.sizes.tolist() == [0, 1] * (count // 2)
+    assert set(run.found.positions.tolist()) == {1}
 
 
 @both_readers
-@pytest.mark.parametrize("num_requests", [1, 2, 200_000])
-def test_requests_that_nobody_judged(tmp_path: Path, reader: Reader, num_requests: int) -> None:
+@pytest.mark.parametrize("num_queries", [1, 2, 200_000])
+def test_queries_that_nobody_judged(tmp_path: Path, reader: Reader, num_queries: int) -> None:
     """Even if their lines are scattered over the file."""
     count = 200_000 // reader.ease
-    path = write(tmp_path / "run", (b"u%d Q0 d%d 0 1 t\n" % (i % num_requests, i) for i in range(count)))
-    system = reader.read(path, judging([b"d1"]))
-    assert system.num_unjudged == min(num_requests, count)
-    assert system.answered.tolist() == [False]
-    assert system.found.positions.tolist() == []
+    path = write(tmp_path / "run", (b"u%d Q0 d%d 0 1 t\n" % (i % num_queries, i) for i in range(count)))
+    run = reader.read(path, judging([b"d1"]))
+    assert run.num_unjudged == min(num_queries, count)
+    assert run.answered.tolist() == [False]
+    assert run.found.positions.tolist() == []
 
 
 @both_readers
-def test_judged_requests_whose_lines_alternate(tmp_path: Path, reader: Reader) -> None:
+def test_judged_queries_whose_lines_alternate(tmp_path: Path, reader: Reader) -> None:
     count = 100_000 // reader.ease
     path = write(tmp_path / "run", (b"q%d Q0 d%d 0 %d t\n" % (i % 2, i, -i) for i in range(2 * count)))
     judgments = Judgments.from_grades({b"q0": {b"d0": 1.0}, b"q1": {b"d%d" % (2 * count - 1): 1.0}})
@@ -336,28 +336,28 @@ def test_judged_requests_whose_lines_alternate(tmp_path: Path, reader: Reader) -
 
 
 @both_readers
-def test_a_large_request_makes_the_small_ones_after_it_no_slower(tmp_path: Path, reader: Reader) -> None:
+def test_a_large_query_makes_the_small_ones_after_it_no_slower(tmp_path: Path, reader: Reader) -> None:
     large, small = 500_000 // reader.ease, 20_000 // reader.ease
     text = [b"q0 Q0 d%d 0 %d t\n" % (i, -i) for i in range(large)]
     text += [b"q%d Q0 a 0 1 t\n" % i for i in range(1, small)]
     judgments = Judgments.from_grades({b"q%d" % i: {b"a": 1.0, b"d7": 1.0} for i in range(small)})
-    system = reader.read(write(tmp_path / "run", text), judgments)
-    assert system.found.positions.tolist() == [8] + [1] * (small - 1)
+    run = reader.read(write(tmp_path / "run", text), judgments)
+    assert run.found.positions.tolist() == [8] + [1] * (small - 1)
 
 
 # Judgments
 
 
 @both_readers
-@pytest.mark.parametrize("num_requests", [1, 2, 400_000])
-def test_many_judgments(tmp_path: Path, reader: Reader, num_requests: int) -> None:
-    """Those of one request, of two that alternate, and one for each request; each is there twice."""
+@pytest.mark.parametrize("num_queries", [1, 2, 400_000])
+def test_many_judgments(tmp_path: Path, reader: Reader, num_queries: int) -> None:
+    """Those of one query, of two that alternate, and one for each query; each is there twice."""
     count = 400_000 // reader.ease
-    text = [b"q%d 0 d%d %d\n" % (i % num_requests, i, i % 2) for i in range(count)]
+    text = [b"q%d 0 d%d %d\n" % (i % num_queries, i, i % 2) for i in range(count)]
     judgments = reader.judge(Source(write(tmp_path / "qrels", text * 2)))
-    assert len(judgments.requests) == min(num_requests, count)
+    assert len(judgments.queries) == min(num_queries, count)
     assert judgments.num_repeated == count
-    assert sorted(judgments.items) == sorted(b"d%d" % i for i in range(count))
+    assert sorted(judgments.documents) == sorted(b"d%d" % i for i in range(count))
     assert judgments.num_positive.sum() == count // 2
 
 
@@ -365,4 +365,4 @@ def test_many_judgments(tmp_path: Path, reader: Reader, num_requests: int) -> No
 def test_judged_ids_chosen_to_collide_do_not(tmp_path: Path, reader: Reader) -> None:
     ids = colliding(200_000 // reader.ease)
     judgments = reader.judge(Source(write(tmp_path / "qrels", map(b"q 0 %s 1\n".__mod__, ids))))
-    assert list(judgments.items) == ids
+    assert list(judgments.documents) == ids

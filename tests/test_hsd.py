@@ -16,7 +16,7 @@ from lexirecall.errors import DataError, UsageError
 from lexirecall.judgments import FloatArray
 from lexirecall.statistics import hsd
 from lexirecall.statistics.differences import Differences
-from lexirecall.statistics.hsd import HSD, permutations_within_requests, randomized_tukey_hsd, tukey_hsd
+from lexirecall.statistics.hsd import HSD, permutations_within_queries, randomized_tukey_hsd, tukey_hsd
 from lexirecall.statistics.paired import paired_t, randomization
 from lexirecall.statistics.studentized_range import critical_value, sf
 from strategies import quick
@@ -43,11 +43,11 @@ def matrix(test: HSD, column: FloatArray, sign: int = 1) -> FloatArray:
     return square
 
 
-def drawn(num_systems: int, num_requests: int, seed: int = 0, spread: float = 0.3) -> FloatArray:
-    """Return responses in which requests differ much, and systems by as much as asked for."""
+def drawn(num_runs: int, num_queries: int, seed: int = 0, spread: float = 0.3) -> FloatArray:
+    """Return responses in which queries differ much, and runs by as much as asked for."""
     rng = np.random.default_rng(seed)
-    systems, requests = rng.normal(size=(num_systems, 1)), rng.normal(size=(1, num_requests))
-    return np.asarray(rng.normal(size=(num_systems, num_requests)) + spread * systems + 5 * requests)
+    runs, queries = rng.normal(size=(num_runs, 1)), rng.normal(size=(1, num_queries))
+    return np.asarray(rng.normal(size=(num_runs, num_queries)) + spread * runs + 5 * queries)
 
 
 @st.composite
@@ -62,7 +62,7 @@ def layouts(draw: st.DrawFn) -> FloatArray:
 
 
 def test_tukey_by_hand() -> None:
-    """Three systems, four requests.
+    """Three runs, four queries.
 
         3 5 6 6 | 5       0  0  1 -1
         1 4 2 5 | 3       0  1 -1  0      squares: 6, over (3-1)(4-1) = 6 degrees of freedom
@@ -72,7 +72,7 @@ def test_tukey_by_hand() -> None:
     So MSE = 1, a mean has the error sqrt(1/4), and q = 2/.5, 1/.5, 1/.5.
     """
     test = tukey_hsd(BY_HAND)
-    assert (test.mse, test.df, test.num_requests, test.num_left_out, test.num_resamples) == (1, 6, 4, 0, 0)
+    assert (test.mse, test.df, test.num_queries, test.num_left_out, test.num_resamples) == (1, 6, 4, 0, 0)
     assert list(zip(test.a, test.b, test.differences, strict=True)) == [(0, 1, 2), (0, 2, 1), (1, 2, -1)]
     expected = [naive.studentized_range_tail(q, 3, 6) for q in (4, 2, 2)]
     assert expected == pytest.approx([0.0674, 0.3923, 0.3923], abs=5e-5)
@@ -97,7 +97,7 @@ def test_tukey_agrees_with_rational_arithmetic(responses: FloatArray) -> None:
     np.testing.assert_allclose(test.pvalues, sf(q, len(responses), test.df), rtol=2e-7)  # of 1e-9 in mse
 
 
-def test_tukey_of_two_systems_is_the_paired_t_test() -> None:
+def test_tukey_of_two_runs_is_the_paired_t_test() -> None:
     responses = drawn(2, 30)
     one = Differences(np.array([0]), np.array([1]), responses[:1] - responses[1:], np.ones((1, 30), bool))
     test, t = tukey_hsd(responses, alpha=0.1), paired_t(one, alpha=0.1)
@@ -105,7 +105,7 @@ def test_tukey_of_two_systems_is_the_paired_t_test() -> None:
     np.testing.assert_allclose([test.lows, test.highs], [t.lows, t.highs], rtol=1e-9)
 
 
-def test_tukey_removes_the_effect_of_requests() -> None:
+def test_tukey_removes_the_effect_of_queries() -> None:
     responses = drawn(6, 40)
     other = tukey_hsd(responses + 1000 * np.random.default_rng(1).normal(size=40))
     np.testing.assert_allclose(tukey_hsd(responses).pvalues, other.pvalues, rtol=1e-6)
@@ -137,7 +137,7 @@ def test_an_interval_of_tukey_lacks_zero_if_p_is_below_alpha(responses: FloatArr
     np.testing.assert_array_equal(is_apart, test.pvalues < alpha)
 
 
-def test_without_residuals_systems_are_equal_or_certainly_different() -> None:
+def test_without_residuals_runs_are_equal_or_certainly_different() -> None:
     """a_s + b_q in decimals that no float holds: what is left of them is rounding."""
     responses = np.array([0.1, 0.7, 0.1])[:, None] + np.array([0.2, 1 / 3, 1e-3, 0.6, 0.05])
     residuals = responses - responses.mean(axis=1, keepdims=True) - responses.mean(axis=0) + responses.mean()
@@ -159,7 +159,7 @@ def test_a_small_effect_is_not_taken_for_rounding() -> None:
 
 
 @both
-def test_systems_that_are_equal_up_to_rounding_have_p_1(method: Any) -> None:
+def test_runs_that_are_equal_up_to_rounding_have_p_1(method: Any) -> None:
     base = drawn(1, 50)[0]
     other = drawn(1, 50, seed=1)[0]
     equal = [base, base, np.nextafter(base, np.inf), other]
@@ -172,7 +172,7 @@ def test_systems_that_are_equal_up_to_rounding_have_p_1(method: Any) -> None:
 
 @both
 @pytest.mark.parametrize("value", [0.0, 0.1, -7.3])
-def test_if_all_systems_are_equal_all_p_are_1(method: Any, value: float) -> None:
+def test_if_all_runs_are_equal_all_p_are_1(method: Any, value: float) -> None:
     for responses in (np.full((4, 9), value), value + np.tile(drawn(1, 9), (4, 1))):
         assert method(responses).pvalues.tolist() == [1] * 6
 
@@ -196,7 +196,7 @@ def test_means_that_cancel_out_are_equal(method: Any) -> None:
 @both
 @quick(60)
 @given(layouts(), st.randoms(use_true_random=False))
-def test_the_order_of_systems_changes_nothing(method: Any, responses: FloatArray, random: Any) -> None:
+def test_the_order_of_runs_changes_nothing(method: Any, responses: FloatArray, random: Any) -> None:
     order = random.sample(range(len(responses)), len(responses))
     names = NAMES[: len(responses)]
     settings: list[dict[str, Any]] = [{}, {}]
@@ -212,7 +212,7 @@ def test_the_order_of_systems_changes_nothing(method: Any, responses: FloatArray
 
 @quick(60)
 @given(layouts(), st.randoms(use_true_random=False))
-def test_the_order_of_requests_changes_nothing_in_tukey(responses: FloatArray, random: Any) -> None:
+def test_the_order_of_queries_changes_nothing_in_tukey(responses: FloatArray, random: Any) -> None:
     order = random.sample(range(responses.shape[1]), responses.shape[1])
     one, other = tukey_hsd(responses), tukey_hsd(responses[:, order])
     for name in ("differences", "pvalues", "lows", "highs", "mse"):
@@ -231,32 +231,32 @@ def test_the_order_of_additions_changes_no_p(responses: FloatArray, block: int, 
 
 
 def test_intervals_have_no_stray_digits() -> None:
-    """Spreads of tenths over five requests are fiftieths, and so are the ends."""
+    """Spreads of tenths over five queries are fiftieths, and so are the ends."""
     test = randomized(np.random.default_rng(3).integers(0, 11, size=(4, 5)) / 10)
     for ends in (test.differences, test.lows, test.highs):
         np.testing.assert_allclose(ends, np.round(50 * ends) / 50, rtol=0, atol=1e-15)
 
 
 @both
-def test_requests_without_a_value_for_some_system_are_left_out_and_counted(method: Any) -> None:
+def test_queries_without_a_value_for_some_run_are_left_out_and_counted(method: Any) -> None:
     responses = drawn(4, 12)
     responses[1, 3] = responses[2, [3, 7]] = np.nan
     test, without = method(responses), tukey_hsd(np.delete(responses, [3, 7], axis=1))
-    assert (test.num_requests, test.num_left_out) == (10, 2)
+    assert (test.num_queries, test.num_left_out) == (10, 2)
     np.testing.assert_array_equal(test.differences, without.differences)
     if method is tukey_hsd:
         np.testing.assert_array_equal(test.pvalues, without.pvalues)
 
 
 @both
-def test_without_a_request_nothing_is_known(method: Any) -> None:
+def test_without_a_query_nothing_is_known(method: Any) -> None:
     for responses in (np.empty((3, 0)), np.full((3, 2), np.nan)):
         test = method(responses)
-        assert test.num_requests == 0
+        assert test.num_queries == 0
         assert np.isnan([test.differences, test.pvalues, test.lows, test.highs]).all()
 
 
-def test_one_request_has_no_variance_but_permutations() -> None:
+def test_one_query_has_no_variance_but_permutations() -> None:
     one = np.array([[1.0, np.nan], [2, 1], [3, 1]])
     tukey, permuted = tukey_hsd(one), randomized(one)
     assert tukey.differences.tolist() == permuted.differences.tolist() == [-1, -2, -1]
@@ -300,10 +300,10 @@ def test_impossible_chances_are_refused(method: Any, alpha: float) -> None:
 @quick(60)
 @given(layouts(), st.integers(0, 5))
 def test_permutations_agree_with_the_slow_twin(responses: FloatArray, seed: int) -> None:
-    num_systems, num_requests = responses.shape
-    names = "abcdef"[:num_systems]
+    num_runs, num_queries = responses.shape
+    names = "abcdef"[:num_runs]
     test = randomized(responses, names=names, num_resamples=20, seed=seed)
-    draws = [orders.tolist() for orders in islice(permutations_within_requests(num_requests, num_systems, seed), 20)]
+    draws = [orders.tolist() for orders in islice(permutations_within_queries(num_queries, num_runs, seed), 20)]
     means = [fmean(row) for row in responses.tolist()]
     counts = [
         naive.num_as_spread(responses.tolist(), means[a] - means[b], draws) for a, b in zip(test.a, test.b, strict=True)
@@ -322,25 +322,25 @@ def test_sampled_permutations_approach_all_of_them() -> None:
         assert pvalue == pytest.approx(expected, abs=4 * math.sqrt(expected * (1 - expected) / 20_000))
 
 
-@pytest.mark.parametrize("num_systems", [2, 3, 4])
-def test_all_orders_are_equally_likely(num_systems: int) -> None:
+@pytest.mark.parametrize("num_runs", [2, 3, 4])
+def test_all_orders_are_equally_likely(num_runs: int) -> None:
     num_draws = 24_000
-    draws = np.concatenate(list(islice(permutations_within_requests(num_draws // 10, num_systems, seed=1), 10)))
+    draws = np.concatenate(list(islice(permutations_within_queries(num_draws // 10, num_runs, seed=1), 10)))
     _, counts = np.unique(draws, axis=0, return_counts=True)
-    num_orders = math.factorial(num_systems)
+    num_orders = math.factorial(num_runs)
     assert len(counts) == num_orders
     expected = num_draws / num_orders
     assert (np.abs(counts - expected) < 4 * math.sqrt(expected)).all()
 
 
-def test_many_systems_are_permuted_too() -> None:
-    for num_systems in (127, 128, 129, 2000):
-        order = next(permutations_within_requests(3, num_systems, seed=0))
-        np.testing.assert_array_equal(np.sort(order, axis=1), np.tile(np.arange(num_systems), (3, 1)))
+def test_many_runs_are_permuted_too() -> None:
+    for num_runs in (127, 128, 129, 2000):
+        order = next(permutations_within_queries(3, num_runs, seed=0))
+        np.testing.assert_array_equal(np.sort(order, axis=1), np.tile(np.arange(num_runs), (3, 1)))
         assert not (np.diff(order, axis=1) == 1).all(axis=1).any()
 
 
-def test_of_two_systems_it_is_the_sign_flip_test() -> None:
+def test_of_two_runs_it_is_the_sign_flip_test() -> None:
     responses = drawn(2, 10) + np.array([[0.7], [0]])
     one = Differences(np.array([0]), np.array([1]), responses[:1] - responses[1:], np.ones((1, 10), bool))
     [exact] = randomization(one, num_resamples=2**10).pvalues
@@ -362,7 +362,7 @@ def test_a_seed_gives_the_same_and_another_one_something_else() -> None:
 
 
 def test_a_measure_has_the_same_p_whatever_is_tested_beside_it() -> None:
-    """The permutations are common, also where a measure leaves requests out."""
+    """The permutations are common, also where a measure leaves queries out."""
     with_gaps = drawn(5, 20, seed=2)
     with_gaps[2, 4] = with_gaps[3, 0] = np.nan
     measures = [drawn(5, 20), with_gaps, drawn(5, 20, seed=3)]
@@ -371,7 +371,7 @@ def test_a_measure_has_the_same_p_whatever_is_tested_beside_it() -> None:
     for test, responses in zip(together, measures, strict=True):
         np.testing.assert_array_equal(test.pvalues, randomized(responses, num_resamples=99).pvalues)
     orders = [
-        np.delete(order, [0, 4], axis=0).tolist() for order in islice(permutations_within_requests(20, 5, seed=0), 99)
+        np.delete(order, [0, 4], axis=0).tolist() for order in islice(permutations_within_queries(20, 5, seed=0), 99)
     ]
     in_order = with_gaps[np.argsort(NAMES[:5])]
     layout = np.delete(in_order, [0, 4], axis=1).tolist()
@@ -397,7 +397,7 @@ def test_a_randomized_interval_lacks_zero_exactly_if_p_is_below_alpha(alpha: flo
 
 
 def test_rounding_does_not_part_an_interval_from_its_p() -> None:
-    """One of two systems is better by a tenth on three requests, as it is by chance in a quarter of all cases."""
+    """One of two runs is better by a tenth on three queries, as it is by chance in a quarter of all cases."""
     rng = np.random.default_rng(0)
     for _ in range(100):
         worse = rng.integers(0, 10, size=3)
@@ -413,9 +413,9 @@ def test_too_few_permutations_bound_nothing() -> None:
     assert np.isposinf(test.highs).all()
 
 
-def test_many_requests_are_gathered_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_queries_are_gathered_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = randomized(drawn(5, 40))
-    monkeypatch.setattr(hsd, "_BLOCK", 17)  # three requests at a time
+    monkeypatch.setattr(hsd, "_BLOCK", 17)  # three queries at a time
     np.testing.assert_array_equal(randomized(drawn(5, 40)).pvalues, whole.pvalues)
 
 
@@ -440,7 +440,7 @@ def test_impossible_settings_are_refused(settings: dict[str, Any], problem: str)
         randomized(BY_HAND, **settings)
 
 
-def test_measures_need_the_same_requests() -> None:
+def test_measures_need_the_same_queries() -> None:
     with pytest.raises(UsageError, match="the measures have different numbers of queries: 3, 4"):
         randomized_tukey_hsd([BY_HAND, BY_HAND[:, :3]], names=["x", "y", "z"])
 
@@ -463,7 +463,7 @@ def test_without_any_difference_tukey_finds_one_as_often_as_alpha_says(alpha: fl
 
 @pytest.mark.parametrize("alpha", [0.05, 0.2])
 def test_without_any_difference_permutations_find_one_as_often_as_alpha_says(alpha: float) -> None:
-    """Skewed responses, with requests of very different spread: nothing that Tukey's test assumes."""
+    """Skewed responses, with queries of very different spread: nothing that Tukey's test assumes."""
     rng = np.random.default_rng(7)
     layouts = rng.exponential(size=(1000, 5, 12)) * 10 ** rng.uniform(-1, 1, size=(1000, 1, 12))
     tests = randomized_tukey_hsd(list(layouts), names=NAMES[:5], num_resamples=999)

@@ -56,9 +56,9 @@ def offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_name_gives_the_judgments_that_its_file_gives(register: Register, tmp_path: Path) -> None:
     named, read = load_judgments(register(QRELS)), load_judgments(tmp_path / "qrels.txt")
-    assert (named.requests, list(named.items), named.grades.tolist()) == (
-        read.requests,
-        list(read.items),
+    assert (named.queries, list(named.documents), named.grades.tolist()) == (
+        read.queries,
+        list(read.documents),
         read.grades.tolist(),
     )
     assert (named.name, named.num_repeated, read.num_repeated) == ("ir_datasets:lexirecall-test", 1, 1)
@@ -68,7 +68,7 @@ def test_every_verb_takes_a_name(register: Register) -> None:
     name, runs = register(QRELS), {"good": {"q1": ["d1"], "q2": ["d3"]}, "bad": {"q1": ["d2", "d1"]}}
     assert evaluate(name, runs, ["RR"]).to_dict() == {"good": {"RR": 1.0}, "bad": {"RR": 0.25}}
     assert [row["wins"] for row in compare(name, runs, ["LexiRecall"]).rows()] == [2]
-    assert project(name, runs).requests == ("q1", "q2")
+    assert project(name, runs).queries == ("q1", "q2")
 
 
 def test_the_command_line_takes_a_name(register: Register, command: Command) -> None:

@@ -47,9 +47,9 @@ effects = st.sampled_from([0.0, 1.0, 0.5, -0.25])
 
 @quick(60)
 @given(st.data(), st.integers(2, 4), st.integers(1, 6))
-def test_weights_are_those_of_the_definition(data: st.DataObject, num_runs: int, num_items: int) -> None:
-    given_effects = [[data.draw(effects) for _ in range(num_items)] for _ in range(num_runs)]
-    chances = [data.draw(st.sampled_from([0.0, 0.01, 0.3, 0.5, 1.0])) for _ in range(num_items)]
+def test_weights_are_those_of_the_definition(data: st.DataObject, num_runs: int, num_documents: int) -> None:
+    given_effects = [[data.draw(effects) for _ in range(num_documents)] for _ in range(num_runs)]
+    chances = [data.draw(st.sampled_from([0.0, 0.01, 0.3, 0.5, 1.0])) for _ in range(num_documents)]
     pairs = [(a, b) for b in range(num_runs) for a in range(b)]
     shares = [data.draw(st.floats(0.001, 0.999)) for _ in pairs]
     wanted = naive.label_weights(given_effects, chances, shares, pairs)
@@ -68,17 +68,17 @@ def test_portions_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def moved_exactly(pool: LabelPool, chances: FloatArray, pairs: RunPairs) -> FloatArray:
     """Return by how much each label is expected to move the chances of who is better, from every labelling."""
-    items = np.flatnonzero(pool.is_unjudged)
-    labels = np.zeros((2 ** len(items), len(pool.items)), bool)
-    labels[:, items] = list(product((False, True), repeat=len(items)))
+    documents = np.flatnonzero(pool.is_unjudged)
+    labels = np.zeros((2 ** len(documents), len(pool.documents)), bool)
+    labels[:, documents] = list(product((False, True), repeat=len(documents)))
     positions = Labelling(tuple(map(str, range(len(pool.lengths)))), Conventions()).positions([pool], [labels])
     signs = LEXI_RECALL.contrasts(positions.at_level(1)).between(*pairs)
-    masses = np.where(labels, chances, 1 - chances)[:, items].prod(axis=1)
+    masses = np.where(labels, chances, 1 - chances)[:, documents].prod(axis=1)
     better = (1 + signs) / 2
-    moved = np.zeros(len(items))
-    for k, item in enumerate(items):
+    moved = np.zeros(len(documents))
+    for k, document in enumerate(documents):
         for label in (False, True):
-            own = labels[:, item] == label
+            own = labels[:, document] == label
             mass = masses[own].sum()
             moved[k] += mass * np.abs(better[:, own] @ masses[own] / mass - better @ masses).sum()
     return moved
@@ -86,18 +86,20 @@ def moved_exactly(pool: LabelPool, chances: FloatArray, pairs: RunPairs) -> Floa
 
 @pytest.mark.parametrize("seed", range(8))
 def test_weights_agree_with_every_labelling(seed: int) -> None:
-    """Not to the digit, because M is not normal, and there are few items here, but largely."""
+    """Not to the digit, because M is not normal, and there are few documents here, but largely."""
     rng = np.random.default_rng(seed)
     names = [f"d{i}" for i in range(11)]
     runs = {str(s): {"q": rng.permutation(names)[: rng.integers(4, 9)].tolist()} for s in range(4)}
     lists = load_lists({"q": {"d0": 1, "d1": 1, "z": 1}}, runs)
     (pool,) = pools_of(lists)
     pairs = np.triu_indices(4, 1)
-    labelling, chances = Labelling(tuple(runs), Conventions()), rng.uniform(0.02, 0.5, len(pool.items))
+    labelling, chances = Labelling(tuple(runs), Conventions()), rng.uniform(0.02, 0.5, len(pool.documents))
     rates = Given(chances)
     (sampled,) = sample([pool], rates, [LEXI_RECALL], labelling, Policies(), num_samples=2000, seed=seed)
     made = to_judge([pool], rates, sampled, labelling, Policies(), 99, pairs=pairs, judgments=lists.judgments)
-    exact = dict(zip(np.array(pool.items)[pool.is_unjudged].tolist(), moved_exactly(pool, chances, pairs), strict=True))
+    exact = dict(
+        zip(np.array(pool.documents)[pool.is_unjudged].tolist(), moved_exactly(pool, chances, pairs), strict=True)
+    )
     wanted = [exact[each.document.encode()] for each in made]
     assert len(made) == len(exact)
     assert np.corrcoef(wanted, [each.weight for each in made])[0, 1] > 0.75
@@ -156,8 +158,10 @@ def test_what_a_label_does_to_a_measure_is_what_judging_does(measure: str) -> No
         return [float(each) for each in scores.values[:, 0, 0]]
 
     before = np.array(values(QRELS["q"]))
-    unjudged = [item.decode() for item, is_open in zip(pool.items, pool.is_unjudged, strict=True) if is_open]
-    wanted: Any = np.stack([np.array(values({**QRELS["q"], item: 1})) - before for item in unjudged], axis=1)
+    unjudged = [
+        document.decode() for document, is_open in zip(pool.documents, pool.is_unjudged, strict=True) if is_open
+    ]
+    wanted: Any = np.stack([np.array(values({**QRELS["q"], document: 1})) - before for document in unjudged], axis=1)
     assert made == pytest.approx(wanted)
 
 

@@ -29,10 +29,10 @@ from strategies import LEVELS, costly
 from table import needs_size
 from test_measures_against_naive import settings_tried
 
-ITEMS = "abcdefg"
-rankings = st.integers(0, len(ITEMS)).map(lambda size: [*ITEMS[:size]])
+DOCUMENTS = "abcdefg"
+rankings = st.integers(0, len(DOCUMENTS)).map(lambda size: [*DOCUMENTS[:size]])
 grades = st.dictionaries(
-    st.sampled_from([*ITEMS, "missing", "lost"]), st.sampled_from([-1, 0, 0.5, 1, 1, 2, 3]), min_size=2, max_size=7
+    st.sampled_from([*DOCUMENTS, "missing", "lost"]), st.sampled_from([-1, 0, 0.5, 1, 1, 2, 3]), min_size=2, max_size=7
 )
 policies_drawn = st.builds(Policies, st.sampled_from(LEVELS), st.just("all"), st.sampled_from(["skip", "zero"]))
 N = 12
@@ -52,14 +52,14 @@ def labelling_of(runs: Mapping[str, Any], corpus_size: int | None, num_queries: 
 
 def bounds(
     judged: Mapping[str, float],
-    items: Sequence[str],
+    documents: Sequence[str],
     rows: Sequence[Measure],
     policies: Policies = Policies(),  # noqa: B008 - it is frozen
     corpus_size: int | None = None,
     **options: Any,
 ) -> list[tuple[float, float]]:
     """Return the bounds of one ranking under each measure."""
-    runs = {"run": {"q": items}}
+    runs = {"run": {"q": documents}}
     pools = list(pools_of(load_lists({"q": {"other": 0, **judged}}, runs)))
     found = bounds_of(pools, rows, labelling_of(runs, corpus_size, **options), policies=policies)
     return [*zip(found.low[0, 0].tolist(), found.high[0, 0].tolist(), strict=True)]
@@ -76,12 +76,12 @@ def grade_of(row: Measure, policies: Policies) -> float:
 
 
 def twin(
-    judged: Mapping[str, float], items: Sequence[str], row: Measure, policies: Policies, n: int | None
+    judged: Mapping[str, float], documents: Sequence[str], row: Measure, policies: Policies, n: int | None
 ) -> tuple[float, float]:
     """Return the bounds that the slow way finds; nan if the ranking has no value, or never has one."""
 
     def value(then: Mapping[str, float]) -> float:
-        case = naive.Case(naive.grades_shown([*items], then), then, row.level(policies.level), n)
+        case = naive.Case(naive.grades_shown([*documents], then), then, row.level(policies.level), n)
         if case.m == 0 and not policies.counts_empty(row):
             return math.nan
         found = naive.value(row.name, row.settings, case)
@@ -90,35 +90,35 @@ def twin(
 
     if math.isnan(value(judged)):
         return math.nan, math.nan
-    low, high = naive.value_range(judged, items, grade_of(row, policies), value)
+    low, high = naive.value_range(judged, documents, grade_of(row, policies), value)
     return (math.nan, math.nan) if math.isinf(low) else (low, high)
 
 
 @costly(160)
-@given(judged=grades, items=rankings, policies=policies_drawn, corpus_size=st.sampled_from([None, N]))
+@given(judged=grades, documents=rankings, policies=policies_drawn, corpus_size=st.sampled_from([None, N]))
 def test_bounds_of_every_measure_are_those_of_all_labellings(
-    judged: dict[str, float], items: list[str], policies: Policies, corpus_size: int | None
+    judged: dict[str, float], documents: list[str], policies: Policies, corpus_size: int | None
 ) -> None:
     rows = bounded(corpus_size)
-    found = bounds(judged, items, rows, policies, corpus_size)
+    found = bounds(judged, documents, rows, policies, corpus_size)
     for row, ours in zip(rows, found, strict=True):
-        theirs = twin(judged, items, row, policies, corpus_size)
+        theirs = twin(judged, documents, row, policies, corpus_size)
         assert all(map(same, ours, theirs)), f"{row}: {ours}, but the twin has {theirs}"
 
 
 def every_labelling(pool: LabelPool) -> BoolArray:
-    masks = np.arange(2 ** len(pool.items))[:, None] >> np.arange(len(pool.items)) & 1 == 1
+    masks = np.arange(2 ** len(pool.documents))[:, None] >> np.arange(len(pool.documents)) & 1 == 1
     return np.asarray(masks[~masks[:, ~pool.is_unjudged].any(axis=1)])
 
 
 @costly(100)
-@given(judged=grades, items=rankings, policies=policies_drawn)
+@given(judged=grades, documents=rankings, policies=policies_drawn)
 def test_bounds_are_those_of_all_labellings_where_every_measure_sees_the_bottom_of_the_corpus(
-    judged: dict[str, float], items: list[str], policies: Policies
+    judged: dict[str, float], documents: list[str], policies: Policies
 ) -> None:
     rows = bounded(N)
-    found = bounds(judged, items, rows, policies, N, imputation="paper")
-    pool = next(pools_of(load_lists({"q": {"other": 0, **judged}}, {"run": {"q": items}})))
+    found = bounds(judged, documents, rows, policies, N, imputation="paper")
+    pool = next(pools_of(load_lists({"q": {"other": 0, **judged}}, {"run": {"q": documents}})))
     for row, (low, high) in zip(rows, found, strict=True):
         labelling = Labelling(("run",), Conventions(imputation="paper"), grade_of(row, policies), np.array([N]))
         positions = labelling.positions([pool], [every_labelling(pool)])
@@ -132,13 +132,13 @@ def test_bounds_are_those_of_all_labellings_where_every_measure_sees_the_bottom_
 
 
 def long_case(random_: random.Random) -> tuple[dict[str, float], list[str]]:
-    items = [f"d{number}" for number in range(random_.randint(20, 60))]
+    documents = [f"d{number}" for number in range(random_.randint(20, 60))]
     share = random_.choice([0.1, 0.5])
-    judged = {item: random_.choice([0, 0.5, 1, 1, 2, 3]) for item in items if random_.random() < share}
+    judged = {document: random_.choice([0, 0.5, 1, 1, 2, 3]) for document in documents if random_.random() < share}
     return {
         **judged,
         **dict.fromkeys([f"m{i}" for i in range(random_.randint(0, 4))], random_.choice([0.5, 1, 2])),
-    }, items
+    }, documents
 
 
 def all_spans(self: Ladder, measure: Measure) -> IntArray:
@@ -150,16 +150,16 @@ def all_spans(self: Ladder, measure: Measure) -> IntArray:
 @pytest.mark.parametrize("number", range(12))
 def test_the_spans_chosen_by_short_cuts_hold_the_extremes(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     random_ = random.Random(number)  # noqa: S311 - the same cases every day
-    judged, items = long_case(random_)
+    judged, documents = long_case(random_)
     policies = Policies(random_.choice(LEVELS), no_relevant="zero")
     corpus_size = random_.choice([70, None])
     rows = [row for row in bounded(corpus_size) if row.exposure is not None or row.function in ladders.SHORTENED]
-    short = bounds(judged, items, rows, policies, corpus_size)
+    short = bounds(judged, documents, rows, policies, corpus_size)
     monkeypatch.setattr(ladders, "_CELLS", 100)
     monkeypatch.setattr(module, "_CELLS", 5000)
-    in_parts = bounds(judged, items, rows, policies, corpus_size)
+    in_parts = bounds(judged, documents, rows, policies, corpus_size)
     monkeypatch.setattr(Ladder, "spans_to_try", all_spans)
-    plain = bounds(judged, items, rows, policies, corpus_size)
+    plain = bounds(judged, documents, rows, policies, corpus_size)
     for row, one, other, slow in zip(rows, short, in_parts, plain, strict=True):
         assert all(map(same, one, slow)), f"{row}: {one}, but of all spans {slow}"
         assert all(map(same, other, slow)), row
@@ -209,8 +209,8 @@ def test_the_measure_of_a_user_has_bounds() -> None:
 
 def test_new_labels_have_the_level_of_the_measure_as_their_grade() -> None:
     """With the level 2, nDCG gains 2 for x; the best order is then x and a, or both of grade 2."""
-    judged, items = {"a": 1}, ["a", "x"]
-    (low, high), cut = bounds(judged, items, [NDCG, NDCG(rel=2)], Policies(2, no_relevant="zero"))
+    judged, documents = {"a": 1}, ["a", "x"]
+    (low, high), cut = bounds(judged, documents, [NDCG, NDCG(rel=2)], Policies(2, no_relevant="zero"))
     assert [low, high] == pytest.approx([(1 + 2 / math.log2(3)) / (2 + 1 / math.log2(3)), 1])
     assert cut == pytest.approx((0, 1 / math.log2(3)))
 
@@ -229,20 +229,20 @@ def test_only_documents_that_the_run_retrieves_itself_are_labelled() -> None:
 
 def test_a_bound_is_infinite_if_some_labellings_leave_a_measure_undefined() -> None:
     """Half of the relevant documents must be found: b is missing, and so is c while nothing else is relevant."""
-    judged, items = {"b": 1, "c": 1}, ["n", "x", "y"]
-    assert bounds({**judged, "n": 0}, items, [DEPTH @ 0.5]) == [(3, math.inf)]
-    assert bounds({**judged, "n": 0}, items, [SL1]) == [(1, math.inf)]
-    assert all(math.isnan(end) for end in bounds(judged, items, [LAST_REL])[0])
+    judged, documents = {"b": 1, "c": 1}, ["n", "x", "y"]
+    assert bounds({**judged, "n": 0}, documents, [DEPTH @ 0.5]) == [(3, math.inf)]
+    assert bounds({**judged, "n": 0}, documents, [SL1]) == [(1, math.inf)]
+    assert all(math.isnan(end) for end in bounds(judged, documents, [LAST_REL])[0])
 
 
 def test_values_lie_within_their_bounds_to_the_last_digit() -> None:
     judged = {"a": 1, "d": 2, "g": 1}
     rows = bounded(N)
-    runs = {"run": {"q": [*ITEMS]}}
+    runs = {"run": {"q": [*DOCUMENTS]}}
     pools = list(pools_of(load_lists({"q": judged}, runs)))
     labelling = labelling_of(runs, N)
     found = bounds_of(pools, rows, labelling, policies=Policies())
-    positions = labelling.positions(pools, [np.zeros((1, len(ITEMS)), bool)])
+    positions = labelling.positions(pools, [np.zeros((1, len(DOCUMENTS)), bool)])
     values = Valued.of(positions, rows, Policies()).values
     assert not (values < found.low).any()
     assert not (values > found.high).any()

@@ -26,10 +26,10 @@ def test_gradients_are_those_of_finite_differences(loss: RankNet | ListNet) -> N
 
 
 def test_every_way_ranks_the_same_documents_of_held_out_queries() -> None:
-    collection = simulate_collection(2, num_requests=8, corpus_size=500)
+    collection = simulate_collection(2, num_queries=8, corpus_size=500)
     positions, chosen = held_out(collection.qrels, collection.runs, 1, folds=4, discount=0.9)
-    assert positions.systems == (*LOSSES, *BASELINES, BEST_RUN)
-    assert len(positions.requests) == 8
+    assert positions.runs == (*LOSSES, *BASELINES, BEST_RUN)
+    assert len(positions.queries) == 8
     assert {*chosen} == {*LOSSES}
     assert [text.count("λ") for text in chosen.values()] == [4, 4, 4]  # one for each fold
     assert chosen["ordered"].count("δ 0.9") == 4
@@ -37,7 +37,7 @@ def test_every_way_ranks_the_same_documents_of_held_out_queries() -> None:
 
 def test_differences_count_where_both_have_a_value_and_p_is_corrected_for_all() -> None:
     qrels = {f"q{i}": {"a": 1, "b": 1} for i in range(4)}
-    good, bad = ({query: list(items) for query in qrels} for items in ("ab", "xab"))
+    good, bad = ({query: list(documents) for query in qrels} for documents in ("ab", "xab"))
     trials = [project(qrels, {"good": good, "bad": {**bad, "q0": ["a", "x"]}}) for _ in range(2)]
     rows = outcomes(trials, [("good", "bad")], ["LastRel", "LexiRecall"], by_seed=False)
     assert [row["difference"] for row in rows] == [1, 1]

@@ -118,7 +118,7 @@ GOOD = {
 }
 
 
-@given(collection=collections(max_systems=4, with_size=True), name=st.sampled_from(["AP", "R@2", "LastRel", "TSE"]))
+@given(collection=collections(max_runs=4, with_size=True), name=st.sampled_from(["AP", "R@2", "LastRel", "TSE"]))
 @costly(100)
 def test_the_verb_orders_by_the_values_that_eval_prints(collection: Collection, name: str) -> None:
     try:

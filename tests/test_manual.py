@@ -26,10 +26,10 @@ def test_every_command_has_a_section() -> None:
     assert sections == [name.upper() for name in COMMANDS]
 
 
-def test_no_line_is_a_request_by_mistake() -> None:
+def test_no_line_is_a_query_by_mistake() -> None:
     lines = PAGE.read_text(encoding="utf-8").splitlines()
-    requests = {line.split()[0] for line in lines if line.startswith((".", "'"))}
-    assert requests == {'.\\"', ".TH", ".SH", ".SS", ".PP", ".TP", ".B", ".I", ".nf", ".fi"}
+    queries = {line.split()[0] for line in lines if line.startswith((".", "'"))}
+    assert queries == {'.\\"', ".TH", ".SH", ".SS", ".PP", ".TP", ".B", ".I", ".nf", ".fi"}
 
 
 @pytest.mark.skipif(shutil.which("mandoc") is None, reason="mandoc is not installed")

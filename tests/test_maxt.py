@@ -27,19 +27,19 @@ def of_rows(rows: Any, counted: Any = None, unit: float = 1.0, *, is_signs: bool
 
 
 def of_scores(
-    num_systems: int, num_requests: int, seed: int = 0, spread: float = 0.3, *, is_signs: bool = True
+    num_runs: int, num_queries: int, seed: int = 0, spread: float = 0.3, *, is_signs: bool = True
 ) -> Differences:
     rng = np.random.default_rng(seed)
-    scores = rng.normal(size=(num_systems, num_requests)) + spread * rng.normal(size=(num_systems, 1))
-    a, b = np.triu_indices(num_systems, 1)
-    return Differences(a, b, scores[a] - scores[b], np.ones((len(a), num_requests), bool), is_signs)
+    scores = rng.normal(size=(num_runs, num_queries)) + spread * rng.normal(size=(num_runs, 1))
+    a, b = np.triu_indices(num_runs, 1)
+    return Differences(a, b, scores[a] - scores[b], np.ones((len(a), num_queries), bool), is_signs)
 
 
 @st.composite
 def families(draw: st.DrawFn, most: int = 7) -> list[list[int]]:
-    """A few pairs on the same requests, in whole numbers: much is equal, and some pairs are alike or opposite."""
-    num_requests, bound = draw(st.integers(1, most)), draw(st.sampled_from([1, 3, 50]))
-    row = st.lists(st.integers(-bound, bound), min_size=num_requests, max_size=num_requests)
+    """A few pairs on the same queries, in whole numbers: much is equal, and some pairs are alike or opposite."""
+    num_queries, bound = draw(st.integers(1, most)), draw(st.sampled_from([1, 3, 50]))
+    row = st.lists(st.integers(-bound, bound), min_size=num_queries, max_size=num_queries)
     rows = draw(st.lists(row, min_size=1, max_size=4))
     return [*rows, [-d for d in rows[0]]] if draw(st.booleans()) else rows
 
@@ -51,7 +51,7 @@ def expected(rows: list[list[int]], patterns: list[tuple[int, ...]], added: int,
 
 
 def test_a_family_by_hand() -> None:
-    """Two pairs on two requests. (3, 4): 7/5. (1, 0): 1/1, whatever the signs.
+    """Two pairs on two queries. (3, 4): 7/5. (1, 0): 1/1, whatever the signs.
 
     The first has |±3 ± 4| = 7, 1, 1, 7 of 5; the larger of both is 7/5, 1, 1, 7/5: p = 2/4. The second has always 1.
     """
@@ -72,21 +72,21 @@ def test_all_patterns_agree_with_the_slow_twin(rows: list[list[int]]) -> None:
 @quick(60)
 @given(families(most=70), st.integers(0, 3))
 def test_drawn_patterns_agree_with_the_slow_twin(rows: list[list[int]], seed: int) -> None:
-    """They are the bits of the generator, 64 requests to a word."""
-    num_requests = len(rows[0])
-    test = max_t(of_rows(rows, unit=0.1), num_resamples=1 if num_requests < 5 else 20, seed=seed)
-    if test.num_resamples == 2**num_requests:
+    """They are the bits of the generator, 64 queries to a word."""
+    num_queries = len(rows[0])
+    test = max_t(of_rows(rows, unit=0.1), num_resamples=1 if num_queries < 5 else 20, seed=seed)
+    if test.num_resamples == 2**num_queries:
         return
     bits, patterns = np.random.PCG64(seed), []
     for _ in range(test.num_resamples):
-        word = sum(int(bits.random_raw()) << 64 * k for k in range(-(-num_requests // 64)))
-        patterns.append(tuple(-1 if word >> request & 1 else 1 for request in range(num_requests)))
+        word = sum(int(bits.random_raw()) << 64 * k for k in range(-(-num_queries // 64)))
+        patterns.append(tuple(-1 if word >> query & 1 else 1 for query in range(num_queries)))
     assert test.pvalues.tolist() == expected(rows, patterns, 1, test)
 
 
 def test_of_a_single_pair_it_is_the_randomization_test() -> None:
-    for num_requests in (9, 40):
-        one = of_scores(2, num_requests)
+    for num_queries in (9, 40):
+        one = of_scores(2, num_queries)
         assert max_t(one).pvalues.tolist() == randomization(one, num_resamples=10_000).pvalues.tolist()
 
 
@@ -109,7 +109,7 @@ def test_neither_the_order_of_pairs_nor_their_direction_matters(rows: list[list[
 
 @quick(60)
 @given(families(), st.randoms(use_true_random=False))
-def test_the_order_of_requests_does_not_matter_if_all_patterns_are_tried(rows: list[list[int]], random: Any) -> None:
+def test_the_order_of_queries_does_not_matter_if_all_patterns_are_tried(rows: list[list[int]], random: Any) -> None:
     order = random.sample(range(len(rows[0])), len(rows[0]))
     test, other = max_t(of_rows(rows, unit=0.1)), max_t(of_rows(np.array(rows)[:, order], unit=0.1))
     assert other.pvalues.tolist() == test.pvalues.tolist()
@@ -132,7 +132,7 @@ def test_a_pair_that_surely_differs_leaves_the_others_as_they_are() -> None:
     np.testing.assert_array_equal(test.pvalues[:3], max_t(of_rows(family.values)).pvalues)
 
 
-def test_pairs_that_tie_everywhere_have_p_1_and_those_without_a_request_none() -> None:
+def test_pairs_that_tie_everywhere_have_p_1_and_those_without_a_query_none() -> None:
     counted = np.ones((3, 8), bool)
     counted[2] = False
     test = max_t(of_rows([[1.0] * 8, [0.0] * 8, [0.0] * 8], counted))
@@ -141,7 +141,7 @@ def test_pairs_that_tie_everywhere_have_p_1_and_those_without_a_request_none() -
     assert test.statistics[1] == 0
 
 
-def test_a_single_request_is_no_evidence() -> None:
+def test_a_single_query_is_no_evidence() -> None:
     assert max_t(of_rows([[0.5], [0.1]])).pvalues.tolist() == [1, 1]
 
 
@@ -185,23 +185,23 @@ def test_impossible_settings_are_refused(settings: dict[str, int], problem: str)
 # Values
 
 
-def drawn_of(num_requests: int, num_samples: int, seed: int) -> list[list[int]]:
+def drawn_of(num_queries: int, num_samples: int, seed: int) -> list[list[int]]:
     bits = np.random.PCG64(seed)
     words = iter(lambda: int(bits.random_raw()), None)
-    return [naive.drawn_below(num_requests, num_requests, words) for _ in range(num_samples)]
+    return [naive.drawn_below(num_queries, num_queries, words) for _ in range(num_samples)]
 
 
 @st.composite
 def value_families(draw: st.DrawFn) -> list[list[int | None]]:
-    """A few pairs in whole numbers on the same requests, on some of which some are not compared."""
-    num_requests = draw(st.integers(8, 14))
+    """A few pairs in whole numbers on the same queries, on some of which some are not compared."""
+    num_queries = draw(st.integers(8, 14))
     cells = draw(st.sampled_from([st.integers(-9, 20), st.one_of(st.none(), st.integers(-9, 20))]))
-    return draw(st.lists(st.lists(cells, min_size=num_requests, max_size=num_requests), min_size=1, max_size=4))
+    return draw(st.lists(st.lists(cells, min_size=num_queries, max_size=num_queries), min_size=1, max_size=4))
 
 
 def is_inside(row: list[int | None]) -> bool:
     values = [d for d in row if d is not None]
-    return len(set(values)) > 1 and (naive.effective_requests(values) or 0) >= 8
+    return len(set(values)) > 1 and (naive.effective_queries(values) or 0) >= 8
 
 
 @quick(150)

@@ -44,7 +44,7 @@ Twin = Callable[[naive.Lines, dict[str, float], Measure], float]
 
 
 def settings_tried() -> list[Measure]:
-    """Return every row of the table with settings; those of providers have twins that know the items by name."""
+    """Return every row of the table with settings; those of providers have twins that know the documents by name."""
     named = {measure.name for measure in TRIED}
     return TRIED + [m for m in all_measures() if m.name not in named and not m.needs_providers]
 
@@ -69,10 +69,10 @@ def differences(
         scores = measure.scores(positions.at_level(measure.level(level)))
         assert scores.shape == (len(collection.runs), len(collection.qrels))
         for s, run in enumerate(collection.runs.values()):
-            for q, (request, judged) in enumerate(collection.qrels.items()):
-                theirs = twin(list(run.get(request, {}).items()), judged, measure)
+            for q, (query, judged) in enumerate(collection.qrels.items()):
+                theirs = twin(list(run.get(query, {}).items()), judged, measure)
                 if not alike(scores[s, q], theirs):
-                    yield f"{measure} of system {s + 1}, request {request}: {scores[s, q]}, but the twin has {theirs}"
+                    yield f"{measure} of system {s + 1}, request {query}: {scores[s, q]}, but the twin has {theirs}"
 
 
 def twins(collection: Collection, level: float, ordering: Ordering, ties: str, imputation: str = "pessimistic") -> Twin:
@@ -98,8 +98,8 @@ def conventions_of(ordering: Ordering) -> dict[str, Any]:
 
 
 def test_every_row_of_the_table_has_a_twin_and_every_twin_a_row() -> None:
-    of_items = (row.name for row in MEASURES.values() if not (row.needs_providers or row.needs_units))
-    check_twins(of_items, naive.MEASURES, "MEASURES")
+    of_documents = (row.name for row in MEASURES.values() if not (row.needs_providers or row.needs_units))
+    check_twins(of_documents, naive.MEASURES, "MEASURES")
 
 
 def test_every_exposure_has_a_twin_and_every_twin_a_row() -> None:
@@ -160,7 +160,7 @@ def test_ranked_lists_without_scores_are_taken_in_their_order(
     lists = {name: {q: list(scores) for q, scores in run.items()} for name, run in collection.runs.items()}
     positions = project(collection.qrels, lists, depth=depth, needs_judged=True, **collection.given_size)
     falling = {
-        name: {q: {item: -rank for rank, item in enumerate(scores)} for q, scores in run.items()}
+        name: {q: {document: -rank for rank, document in enumerate(scores)} for q, scores in run.items()}
         for name, run in collection.runs.items()
     }
     scored = project(collection.qrels, falling, depth=depth, needs_judged=True, **collection.given_size)
@@ -170,15 +170,15 @@ def test_ranked_lists_without_scores_are_taken_in_their_order(
         assert all(alike(ours, theirs) for ours, theirs in pairs), measure
 
 
-# Scores from a small set, so that blocks of tied items are common; few items, so that all orders can be tried
+# Scores from a small set, so that blocks of tied documents are common; few documents, so that all orders can be tried
 tied_collections = collections(
-    scores=(1.0, 1.0, 1.0, 0.50000000001, 0.50000000002), documents=DOCUMENTS[:5], max_systems=1
+    scores=(1.0, 1.0, 1.0, 0.50000000001, 0.50000000002), documents=DOCUMENTS[:5], max_runs=1
 )
 
 
 @costly(80)
 @given(tied_collections, orderings(both=False), st.sampled_from(LEVELS))
-def test_expected_value_is_the_mean_over_all_orders_of_tied_items(
+def test_expected_value_is_the_mean_over_all_orders_of_tied_documents(
     collection: Collection, ordering: Ordering, level: float
 ) -> None:
     measures = [measure for measure in measures_for(collection) if measure.has_closed_form]
@@ -189,7 +189,7 @@ def test_expected_value_is_the_mean_over_all_orders_of_tied_items(
 tied_with_size = collections(
     scores=(1.0, 1.0, 1.0, 0.5),
     documents=DOCUMENTS[:5],
-    max_systems=1,
+    max_runs=1,
     with_size=True,
     grades=(0.0, 0.5, 1.0, 2.0, 3.0),
 )
@@ -197,7 +197,7 @@ tied_with_size = collections(
 
 @costly(80)
 @given(tied_with_size, orderings(both=False), st.sampled_from(LEVELS))
-def test_expected_value_with_the_imputation_of_the_paper_is_the_mean_over_all_orders_of_tied_and_missing_items(
+def test_expected_value_with_the_imputation_of_the_paper_is_the_mean_over_all_orders_of_tied_and_missing_documents(
     collection: Collection, ordering: Ordering, level: float
 ) -> None:
     measures = [measure for measure in measures_for(collection) if measure.has_closed_form]
@@ -206,8 +206,8 @@ def test_expected_value_with_the_imputation_of_the_paper_is_the_mean_over_all_or
     assert not list(differences(collection, measures, level, twin, **conventions))
 
 
-def test_expected_value_is_finite_when_the_cut_never_hides_the_item_that_counts() -> None:
-    """Two of three tied items are relevant, two are shown: one of those is first in 2/3 of orders, else second."""
+def test_expected_value_is_finite_when_the_cut_never_hides_the_document_that_counts() -> None:
+    """Two of three tied documents are relevant, two are shown: one of those is first in 2/3 of orders, else second."""
     positions = project({"q": {"a": 1, "b": 1}}, {"q": {"a": 1, "b": 1, "x": 1}}, ties="expected", depth=2)
     assert MEASURES["SL1"].scores(positions.at_level(1)) == pytest.approx(1 / 3)
 
@@ -236,12 +236,12 @@ lines = st.lists(st.tuples(st.sampled_from("abcdé"), st.sampled_from([0.0, 1.0,
 @pytest.mark.parametrize("ties", ["trec", "input"])
 @quick(30)
 @given(lines=lines)
-def test_repeated_items_are_left_out_as_the_rule_says(
+def test_repeated_documents_are_left_out_as_the_rule_says(
     rule: str, ties: str, lines: naive.Lines, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """Only a file can list an item twice with two scores: in a dict its keys would be one."""
+    """Only a file can list a document twice with two scores: in a dict its keys would be one."""
     path = tmp_path_factory.mktemp("runs") / "repeated.run"
-    path.write_text("".join(f"q Q0 {item} 1 {score} tag\n" for item, score in lines), encoding="utf-8")
+    path.write_text("".join(f"q Q0 {document} 1 {score} tag\n" for document, score in lines), encoding="utf-8")
     judged = {"a": 1.0, "c": 1.0, "é": 1.0, "b": 0.0}
     positions = project({"q": judged}, path, duplicates=rule, ties=ties)
     unique = naive.without_duplicates(lines, rule)

@@ -34,7 +34,7 @@ from lexirecall.meta.degradation import TENTHS, degradation_rows, kept_labels, n
 from lexirecall.meta.digest import Digest, digests
 from lexirecall.meta.figures import charts
 from lexirecall.meta.halves import QUANTITIES
-from lexirecall.meta.resampling import Bootstrap, request_orders
+from lexirecall.meta.resampling import Bootstrap, query_orders
 from lexirecall.meta.shares import PooledShares
 from lexirecall.meta.summary import summarize
 from lexirecall.meta.ties import share_of_ties
@@ -50,7 +50,7 @@ from strategies import LEVELS, collections, costly, quick
 from strategies import Collection as Drawn
 from table import all_measures, all_preferences, needs_size
 
-# Systems that agree on the first two relevant documents and differ only in the position of the third
+# Runs that agree on the first two relevant documents and differ only in the position of the third
 DEPTHS = {"near": 20, "far": 40, "farther": 60}
 TAIL_QRELS = {f"q{i}": {"a": 1, "b": 1, "c": 1} for i in range(8)}
 TAIL_RUNS: dict[str, Any] = {
@@ -93,7 +93,7 @@ def tiny() -> Positions:
 
 
 def simulated() -> Positions:
-    collection = simulate_collection(3, num_requests=6)
+    collection = simulate_collection(3, num_queries=6)
     return project(collection.qrels, collection.runs)
 
 
@@ -109,8 +109,8 @@ def column(made: Study, table: str, name: str) -> dict[str, Any]:
 # Slow twins
 
 
-def case_of(judged: dict[str, float], run: dict[str, dict[str, float]], request: str, level: float) -> naive.Case:
-    order = naive.ranked([*run.get(request, {}).items()], judged)
+def case_of(judged: dict[str, float], run: dict[str, dict[str, float]], query: str, level: float) -> naive.Case:
+    order = naive.ranked([*run.get(query, {}).items()], judged)
     return naive.Case(naive.grades_shown(order, judged), judged, level)
 
 
@@ -125,14 +125,14 @@ def naive_sign(name: str, x: naive.Case, y: naive.Case) -> int:
 
 
 def naive_decided(name: str, drawn: Drawn, level: float) -> naive.Decided:
-    """Compare each pair of systems on each request that has something relevant."""
+    """Compare each pair of runs on each query that has something relevant."""
     level = row_of(name).level(level)
     decided = {}
-    for request, judged in drawn.qrels.items():
-        cases = {run: case_of(judged, lines, request, level) for run, lines in drawn.runs.items()}
+    for query, judged in drawn.qrels.items():
+        cases = {run: case_of(judged, lines, query, level) for run, lines in drawn.runs.items()}
         for a, b in combinations(cases, 2):
             if cases[a].m:
-                decided[request, a, b] = naive_sign(name, cases[a], cases[b])
+                decided[query, a, b] = naive_sign(name, cases[a], cases[b])
     return decided
 
 
@@ -142,10 +142,10 @@ def without(drawn: Drawn, removed: set[tuple[str, str]]) -> Drawn:
 
 
 def removed_by(positions: Positions, kept: Any) -> set[tuple[str, str]]:
-    """Return requests and documents that lose their labels."""
+    """Return queries and documents that lose their labels."""
     judgments = positions.judgments
-    owners = np.repeat(np.arange(len(judgments.requests)), np.diff(judgments.offsets))
-    return {(judgments.requests[owners[i]], judgments.items[i].decode()) for i in np.flatnonzero(~kept).tolist()}
+    owners = np.repeat(np.arange(len(judgments.queries)), np.diff(judgments.offsets))
+    return {(judgments.queries[owners[i]], judgments.documents[i].decode()) for i in np.flatnonzero(~kept).tolist()}
 
 
 def is_share(value: float | None, expected: Fraction | None) -> bool:
@@ -153,15 +153,15 @@ def is_share(value: float | None, expected: Fraction | None) -> bool:
 
 
 BINARY, BINARY_10 = "nDCG(rel='level')", "nDCG(rel='level')@10"
-OF_ITEMS = [measure for measure in all_measures() if not measure.needs_providers]
+OF_DOCUMENTS = [measure for measure in all_measures() if not measure.needs_providers]
 TWINNED = [BINARY, *map(str, all_preferences())]
-VALUED = [m for m in OF_ITEMS if m.corpus != "if missing" and not needs_size(m) and not m.sparse]
+VALUED = [m for m in OF_DOCUMENTS if m.corpus != "if missing" and not needs_size(m) and not m.sparse]
 TWINNED += [str(m) for m in VALUED if not m.needs_judged]
 """Those that every ranking has a value of, whatever else is known."""
 
 
 @given(
-    drawn=collections(max_systems=4, with_size=False),
+    drawn=collections(max_runs=4, with_size=False),
     level=st.sampled_from(LEVELS),
     name=st.sampled_from(TWINNED),
     kept=st.randoms(use_true_random=False),
@@ -189,8 +189,8 @@ def test_ties_agreement_and_what_labels_change_are_their_definitions(
 
 
 @given(
-    drawn=collections(max_systems=5),
-    name=st.sampled_from([BINARY, "AP(rel=2)", *map(str, all_preferences()), *map(str, OF_ITEMS)]),
+    drawn=collections(max_runs=5),
+    name=st.sampled_from([BINARY, "AP(rel=2)", *map(str, all_preferences()), *map(str, OF_DOCUMENTS)]),
     policies=st.builds(
         Policies, st.sampled_from(LEVELS), st.sampled_from(["all", "intersection"]), st.sampled_from(["skip", "zero"])
     ),
@@ -204,11 +204,11 @@ def test_decisions_by_ranks_are_those_of_all_pairs(drawn: Drawn, name: str, poli
     decisions = decide(row_of(name), positions, policies)
     assert (decisions.taking_part == pairs.taking_part).all()
     assert preference.transitive if decisions.ranks is not None else preference.measure is None
-    for s in range(len(positions.systems) - 1):
+    for s in range(len(positions.runs) - 1):
         both = pairs.taking_part[s] & pairs.taking_part[s + 1 :]
         assert (decisions.against_later(s) * both == pairs.signs[s, s + 1 :]).all()
-    upper = np.triu_indices(len(positions.systems), 1)
-    assert decisions.num_compared == pairs.num_requests[upper].sum()
+    upper = np.triu_indices(len(positions.runs), 1)
+    assert decisions.num_compared == pairs.num_queries[upper].sum()
     assert decisions.num_tied == pairs.ties[upper].sum()
 
 
@@ -236,7 +236,7 @@ def test_orders_and_signs_are_counted_alike(ranks: list[list[int]], absent: set[
 )
 @quick(100)
 def test_what_two_measures_say_the_same_of_is_counted_pair_by_pair(ranks: list[list[int]], absent: set[int]) -> None:
-    """Two requests under two measures."""
+    """Two queries under two measures."""
     x, y = (np.array(ranks, np.int16)[:, columns] for columns in (slice(0, 2), slice(2, 4)))
     part = np.array([[s not in absent, True] for s in range(len(ranks))])
     counts = concordance(Decisions(part, ranks=x), Decisions(part, ranks=y))
@@ -249,7 +249,7 @@ def test_what_two_measures_say_the_same_of_is_counted_pair_by_pair(ranks: list[l
         assert counts.tied[q] == sum(mine == theirs == 0 for mine, theirs in signs)
 
 
-def test_many_systems_do_not_overflow_a_byte() -> None:
+def test_many_runs_do_not_overflow_a_byte() -> None:
     order = np.arange(300, dtype=np.int16)[:, None]
     made = concordance(Decisions(np.ones((300, 1), bool), ranks=order), Decisions(np.ones((300, 1), bool), ranks=order))
     assert made.num_same == made.num_compared == 300 * 299 // 2
@@ -273,7 +273,7 @@ def test_values_that_differ_by_rounding_share_a_rank() -> None:
 # Labels that go
 
 
-@given(drawn=collections(max_systems=3), choice=st.randoms(use_true_random=False))
+@given(drawn=collections(max_runs=3), choice=st.randoms(use_true_random=False))
 @costly(150)
 def test_removing_labels_is_reading_again_without_them(drawn: Drawn, choice: Any) -> None:
     positions = project(drawn.qrels, drawn.runs, needs_judged=True, **drawn.given_size)
@@ -285,7 +285,7 @@ def test_removing_labels_is_reading_again_without_them(drawn: Drawn, choice: Any
     read = project(again, drawn.runs, needs_judged=True, **drawn.given_size)
     assert fewer.judgments.num_positive.tolist() == read.judgments.num_positive.tolist()
     assert fewer.num_found.tolist() == read.num_found.tolist()
-    rows: list[Any] = [measure for measure in OF_ITEMS if drawn.corpus_size or not needs_size(measure)]
+    rows: list[Any] = [measure for measure in OF_DOCUMENTS if drawn.corpus_size or not needs_size(measure)]
     rows += all_preferences() if len(drawn.runs) > 1 else []
     levels = [level for level in LEVELS if read.judgments.num_relevant(level).any()]
     for level in levels:
@@ -333,8 +333,8 @@ def test_the_number_of_labels_left_is_rounded_half_up_and_at_least_one(tenths: i
     assert num_kept(np.array([0, 1, 5]), tenths).tolist()[:2] == [0, 1]
 
 
-def test_items_are_sampled_in_proportion_to_their_weights_without_replacement() -> None:
-    """All pairs of four items, against the exact chances; 4 σ of 20,000 draws."""
+def test_documents_are_sampled_in_proportion_to_their_weights_without_replacement() -> None:
+    """All pairs of four documents, against the exact chances; 4 σ of 20,000 draws."""
     weights, num_draws = [1, 2, 3, 6], 20_000
     bits = np.random.PCG64(5)
     offsets = np.arange(0, 4 * num_draws + 1, 4)
@@ -386,7 +386,7 @@ def test_only_labels_at_the_level_go() -> None:
 def test_labels_that_nobody_retrieves_change_denominators_only() -> None:
     qrels = {q: {**judged, **{f"lost{i}": 1 for i in range(4)}} for q, judged in TAIL_QRELS.items()}
     positions = project(qrels, {**TAIL_RUNS, "none": {q: ["x"] for q in qrels}})
-    kept = np.array([not item.startswith(b"lost") for item in positions.judgments.items])
+    kept = np.array([not document.startswith(b"lost") for document in positions.judgments.documents])
     fewer = positions.with_labels(kept)
     assert (positions.judgments.num_relevant(1)[0], fewer.judgments.num_relevant(1)[0]) == (7, 3)
     for name in ("LexiRecall", "LexiPrecision", "AP", "nDCG", "RR", "R@1000", "R@30"):
@@ -450,7 +450,7 @@ def test_without_removal_every_decision_stays() -> None:
 # What a study finds where the answer is known
 
 
-def test_of_systems_that_differ_in_the_tail_only_measures_of_the_tail_know() -> None:
+def test_of_runs_that_differ_in_the_tail_only_measures_of_the_tail_know() -> None:
     made = study({"tail": tail()}, num_samples=2)
     ties = column(made, "ties", "ties")
     assert {name for name, share in ties.items() if share == 0} == {"LexiRecall", "TSE", "AP", BINARY}
@@ -466,13 +466,15 @@ def test_of_systems_that_differ_in_the_tail_only_measures_of_the_tail_know() -> 
     }  # fmt: skip
 
 
-@given(drawn=collections(grades=(1.0, 2.0, 3.0, 4.0, 4.0, 5.0, 5.0), max_systems=4, with_size=False))
+@given(drawn=collections(grades=(1.0, 2.0, 3.0, 4.0, 4.0, 5.0, 5.0), max_runs=4, with_size=False))
 @costly(20)
 def test_a_study_of_ratings_is_that_of_the_binary_labels_at_its_level(drawn: Drawn) -> None:
     """What is below the level has no gain, and a label that is removed takes its own away."""
     if len(drawn.runs) < 2 or not any(grade >= 4 for judged in drawn.qrels.values() for grade in judged.values()):
         return
-    binary = {q: {item: float(grade >= 4) for item, grade in judged.items()} for q, judged in drawn.qrels.items()}
+    binary = {
+        q: {document: float(grade >= 4) for document, grade in judged.items()} for q, judged in drawn.qrels.items()
+    }
     rated, labelled = (
         study({"stars": project(qrels, drawn.runs)}, level=level, num_samples=1)
         for qrels, level in ((drawn.qrels, 4), (binary, 1))
@@ -495,7 +497,7 @@ def test_a_tie_of_lexirecall_counts_as_disagreement() -> None:
     assert column(made, "ties", "ties") == {"LexiRecall": 1.0, "nDCG": 0.0}
 
 
-@given(drawn=collections(max_systems=4, with_size=False), level=st.sampled_from(LEVELS))
+@given(drawn=collections(max_runs=4, with_size=False), level=st.sampled_from(LEVELS))
 @quick(80)
 def test_where_all_lists_are_at_most_k_deep_agreement_with_recall_is_one(drawn: Drawn, level: float) -> None:
     positions, policies = project(drawn.qrels, drawn.runs), Policies(level)
@@ -504,7 +506,7 @@ def test_where_all_lists_are_at_most_k_deep_agreement_with_recall_is_one(drawn: 
 
 
 @given(
-    drawn=collections(max_systems=4),
+    drawn=collections(max_runs=4),
     level=st.sampled_from(LEVELS),
     imputation=st.sampled_from(["pessimistic", "optimistic"]),
     cutoff=st.integers(1, 12),
@@ -516,7 +518,9 @@ def test_what_is_marked_as_agreeing_by_definition_agrees(
     positions, policies = project(drawn.qrels, drawn.runs, imputation=imputation, **drawn.given_size), Policies(level)
     reference = decide(row_of("LexiRecall"), positions, policies)
     cut = [f"{name}@{cutoff}" for name in ("R", "P", "Success", "Reached", "All", "nDCG", "RR")]
-    names = [str(each) for each in OF_ITEMS if not each.needs_judged and (drawn.corpus_size or not needs_size(each))]
+    names = [
+        str(each) for each in OF_DOCUMENTS if not each.needs_judged and (drawn.corpus_size or not needs_size(each))
+    ]
     for row in map(row_of, (*names, *cut, "R(rel=2)@12")):
         if is_by_definition(row, positions, policies):
             assert agreement(reference, decide(row, positions, policies))[0] in (None, 1.0), row
@@ -531,7 +535,7 @@ def test_a_place_among_all_does_not_agree_by_definition_where_the_whole_corpus_i
         assert (share, is_by_definition(measure, positions, Policies())) == (float(is_certain), is_certain)
 
 
-@given(drawn=collections(max_systems=4, with_size=False))
+@given(drawn=collections(max_runs=4, with_size=False))
 @quick(80)
 def test_lexirecall_never_ties_where_total_search_efficiency_separates(drawn: Drawn) -> None:
     positions = project(drawn.qrels, drawn.runs)
@@ -540,7 +544,7 @@ def test_lexirecall_never_ties_where_total_search_efficiency_separates(drawn: Dr
 
 
 def test_power_is_what_compare_finds() -> None:
-    simulated = simulate_collection(2, num_requests=12)
+    simulated = simulate_collection(2, num_queries=12)
     made = study({"x": project(simulated.qrels, simulated.runs)}, measures=["AP", "RPP"], num_samples=1, alpha=0.1)
     (of_signs,) = {row["hsd_signs"] for row in made.tables["sensitivity"] if row["measure"] == "LexiRecall"}
     assert of_signs == column(made, "sensitivity", "hsd")["LexiRecall"]
@@ -550,7 +554,7 @@ def test_power_is_what_compare_finds() -> None:
         assert column(made, "sensitivity", name) == pytest.approx(expected)
 
 
-def test_one_request_has_no_power_where_a_variance_is_needed() -> None:
+def test_one_query_has_no_power_where_a_variance_is_needed() -> None:
     made = study({"one": project({"q": {"a": 1}}, {"x": {"q": ["a"]}, "y": {"q": ["b", "a"]}})}, measures=["AP"])
     (lexirecall, ap) = made.tables["sensitivity"]
     assert (ap["paired"], ap["hsd"], ap["sign"]) == (None, None, 0.0)
@@ -600,7 +604,7 @@ def test_the_same_seed_gives_the_same_study() -> None:
 
 
 def test_the_order_of_the_runs_makes_no_difference() -> None:
-    collection = simulate_collection(3, num_requests=6)
+    collection = simulate_collection(3, num_queries=6)
     backwards = dict(reversed(collection.runs.items()))
     one, other = (study({"s": project(collection.qrels, runs)}, num_samples=2) for runs in (collection.runs, backwards))
     for name in TABLES.keys() - {"data"}:
@@ -678,7 +682,7 @@ def test_lexirecall_comes_first_and_each_measure_once() -> None:
 def backwards(projection: Projection) -> Iterator[tuple[Any, Any]]:
     blocks = parse_preference("LexiRecall").blocks
     assert blocks is not None
-    return ((requests, -signs) for requests, signs in blocks(projection))
+    return ((queries, -signs) for queries, signs in blocks(projection))
 
 
 def test_a_preference_that_is_no_order_is_studied_too() -> None:
@@ -974,9 +978,9 @@ def test_where_nothing_can_be_significant_a_note_says_so() -> None:
 # Other samples of the queries
 
 
-def test_resamples_draw_every_request_as_often() -> None:
-    requests = np.array([True, False, True, True, True])
-    counts = np.concatenate(list(Bootstrap(requests, seed=3, num_resamples=5000).blocks()))
+def test_resamples_draw_every_query_as_often() -> None:
+    queries = np.array([True, False, True, True, True])
+    counts = np.concatenate(list(Bootstrap(queries, seed=3, num_resamples=5000).blocks()))
     assert counts.shape == (5000, 4)
     assert (counts.sum(axis=1) == 4).all()
     assert counts.mean(axis=0) == pytest.approx(1, abs=4 * math.sqrt(0.75 / 5000))
@@ -985,7 +989,7 @@ def test_resamples_draw_every_request_as_often() -> None:
 
 @given(parts=st.lists(st.tuples(st.integers(0, 3), st.integers(3, 5)), min_size=6, max_size=9))
 @quick(30)
-def test_a_resampled_share_is_that_of_the_requests_drawn(parts: list[tuple[int, int]]) -> None:
+def test_a_resampled_share_is_that_of_the_queries_drawn(parts: list[tuple[int, int]]) -> None:
     share = PooledShares.of([([part for part, _ in parts], [whole for _, whole in parts])])
     bootstrap = Bootstrap(np.ones(len(parts), bool), num_resamples=20)
     (drawn,) = bootstrap.blocks()
@@ -1022,7 +1026,7 @@ def test_tau_is_between_the_orders_that_eval_prints() -> None:
 
 @pytest.mark.parametrize("name", ["LexiRecall", "AP", "RPP", "LastRel"])
 def test_conclusions_on_a_sample_are_those_of_compare_on_its_queries(name: str) -> None:
-    collection = simulate_collection(5, num_requests=14)
+    collection = simulate_collection(5, num_queries=14)
     del collection.runs[next(iter(collection.runs))]["q1" if "q1" in collection.qrels else next(iter(collection.qrels))]
     options: dict[str, Any] = {"queries": "intersection"}
     positions, policies, row = project(collection.qrels, collection.runs), Policies(**options), row_of(name)
@@ -1031,7 +1035,7 @@ def test_conclusions_on_a_sample_are_those_of_compare_on_its_queries(name: str) 
     weights = np.zeros((1, 14))
     weights[0, chosen] = 1
     made = conclude(outcomes, weights)
-    names = positions.judgments.requests
+    names = positions.judgments.queries
     some = {names[i]: collection.qrels[names[i]] for i in chosen}
     compared = compare(some, collection.runs, [name], test="sign", **options).measures[0]
     assert made.corrected[:, 0] == pytest.approx(compared.corrected, nan_ok=True)
@@ -1043,11 +1047,11 @@ def test_conclusions_on_a_sample_are_those_of_compare_on_its_queries(name: str) 
 def test_halves_share_no_query_and_say_what_compare_says_of_each(monkeypatch: pytest.MonkeyPatch) -> None:
     """Three splits of 17 queries into 8 and 8, each half compared by itself."""
     monkeypatch.setattr("lexirecall.meta.halves.NUM_SPLITS", 3)
-    collection = simulate_collection(5, num_requests=17)
+    collection = simulate_collection(5, num_queries=17)
     positions = project(collection.qrels, collection.runs)
-    names = positions.judgments.requests
+    names = positions.judgments.queries
     rows = study({"s": positions}, measures=["AP"], num_samples=1, seed=4, alpha=0.4).tables["halves"]
-    orders = request_orders(17, 3, 4)
+    orders = query_orders(17, 3, 4)
     for row in rows:
         (whole,) = compare(collection.qrels, collection.runs, [row["measure"]], test="sign").measures
         kept = []
@@ -1088,11 +1092,11 @@ ALIKE = ["a", "a", "b", "c", "d", "e", "f", "g", "h"]
 
 
 def drawn_from(bootstrap: Bootstrap) -> Iterator[tuple[list[int], list[int]]]:
-    """Give the runs and the requests of each resample, each as often as it is drawn."""
+    """Give the runs and the queries of each resample, each as often as it is drawn."""
     runs = bootstrap.runs()
     assert runs is not None
-    (requests,) = bootstrap.blocks()
-    for ours, theirs in zip(runs.T.astype(int), requests.astype(int), strict=True):
+    (queries,) = bootstrap.blocks()
+    for ours, theirs in zip(runs.T.astype(int), queries.astype(int), strict=True):
         yield np.repeat(np.arange(len(ours)), ours).tolist(), np.repeat(np.arange(len(theirs)), theirs).tolist()
 
 
@@ -1102,10 +1106,10 @@ def test_a_resample_counts_pairs_of_different_runs_and_draws_teams_as_a_whole() 
     teams = np.unique(ALIKE, return_inverse=True)[1]
     bootstrap = Bootstrap(np.ones(6, bool), seed=2, num_resamples=30, teams=teams)
     expected = []
-    for runs, requests in drawn_from(bootstrap):
+    for runs, queries in drawn_from(bootstrap):
         assert runs.count(0) == runs.count(1)
         pairs = [tuple(sorted(pair)) for pair in combinations(runs, 2) if pair[0] != pair[1]]
-        expected.append(sum(int(numbers[place[pair]][q]) for pair in pairs for q in requests))
+        expected.append(sum(int(numbers[place[pair]][q]) for pair in pairs for q in queries))
     assert bootstrap.over == "queries and teams"
     assert bootstrap.pooled([numbers])[:, 0].tolist() == expected
 
@@ -1116,8 +1120,8 @@ def test_teams_are_drawn_independently_of_queries_and_each_as_often() -> None:
     assert runs is not None
     assert (runs.sum(axis=0) == 8).all()
     assert runs.mean(axis=1) == pytest.approx(1, abs=4 * math.sqrt(7 / 8 / 5000))
-    requests = np.concatenate(list(bootstrap.blocks()))
-    correlations = np.corrcoef(runs, requests.T)[:8, 8:]
+    queries = np.concatenate(list(bootstrap.blocks()))
+    correlations = np.corrcoef(runs, queries.T)[:8, 8:]
     assert abs(correlations).max() < 5 / math.sqrt(5000)
 
 
@@ -1134,7 +1138,7 @@ def test_the_correction_of_a_resample_is_over_the_pairs_that_it_has() -> None:
 
 
 def test_a_contrast_is_its_estimate_and_196_deviations_of_resampled_runs_and_queries() -> None:
-    collection = simulate_collection(4, num_requests=12)
+    collection = simulate_collection(4, num_queries=12)
     runs = {f"{name}{i}": run for i in range(3) for name, run in collection.runs.items()}
     positions = project(collection.qrels, runs)
     [by_runs] = [row for row in study({"s": positions}, measures="RR").tables["contrasts"] if row["quantity"] == "ties"]
@@ -1148,23 +1152,23 @@ def test_a_contrast_is_its_estimate_and_196_deviations_of_resampled_runs_and_que
         assert row["high"] - row["difference"] == pytest.approx(row["difference"] - row["low"])
     assert by_runs["high"] - by_runs["low"] > 1.2 * (fixed["high"] - fixed["low"])
     tied = {name: naive_decided_of(positions, name) for name in ("LexiRecall", "RR")}
-    bootstrap = Bootstrap(np.ones(12, bool), teams=np.argsort(np.argsort(positions.systems)))
+    bootstrap = Bootstrap(np.ones(12, bool), teams=np.argsort(np.argsort(positions.runs)))
     place = {pair: i for i, pair in enumerate(combinations(range(12), 2))}
     drawn = []
-    for number, (runs_drawn, requests) in enumerate(drawn_from(bootstrap)):
+    for number, (runs_drawn, queries) in enumerate(drawn_from(bootstrap)):
         if number == 300:
             break
         pairs = [place[a, b] if a < b else place[b, a] for a, b in combinations(runs_drawn, 2) if a != b]
-        ties = [tied[name][np.ix_(pairs, requests)].mean() for name in ("LexiRecall", "RR")]
+        ties = [tied[name][np.ix_(pairs, queries)].mean() for name in ("LexiRecall", "RR")]
         drawn.append(ties[0] - ties[1])
     reach = 1.959964 * np.std(drawn, ddof=1)
     assert by_runs["high"] - by_runs["difference"] == pytest.approx(reach, rel=0.15)
 
 
 def naive_decided_of(positions: Positions, name: str) -> Any:
-    """Return which pairs a measure ties on which requests, [P, Q]."""
+    """Return which pairs a measure ties on which queries, [P, Q]."""
     pairs = compared_pairs(positions, parse_preference(name), Policies())
-    return pairs.signs[np.triu_indices(len(positions.systems), 1)] == 0
+    return pairs.signs[np.triu_indices(len(positions.runs), 1)] == 0
 
 
 def test_of_fewer_than_eight_teams_a_difference_is_stated_for_these_runs() -> None:
@@ -1225,7 +1229,7 @@ def test_teams_of_a_mapping_are_checked_alike(teams: dict[str, str], message: st
 
 def test_one_collection_is_bars_and_several_are_boxes_by_depth() -> None:
     pytest.importorskip("altair")
-    larger = simulate_collection(3, num_requests=12)
+    larger = simulate_collection(3, num_queries=12)
     one = study({"s": project(larger.qrels, larger.runs)}, num_samples=2)
     several = study({"s": simulated(), "tail": tail()}, num_samples=2)
     names = {
@@ -1272,7 +1276,7 @@ def test_tasks_make_panels_of_tables_and_figures() -> None:
 
 def test_the_lines_of_a_figure_have_bands() -> None:
     pytest.importorskip("altair")
-    collection = simulate_collection(3, num_requests=8)
+    collection = simulate_collection(3, num_queries=8)
     made = study({"s": project(collection.qrels, collection.runs)}, measures=["AP"], num_samples=2)
     panel = charts(made.tables)["degradation-agreement"].to_dict()["hconcat"][0]
     assert [layer["mark"]["type"] for layer in panel["layer"]] == ["area", "line", "point"]
@@ -1325,7 +1329,7 @@ def test_a_file_lists_collections_with_paths_of_its_own(folder: Path) -> None:
     assert first.runs == second.runs == [str(folder / "data" / "runs" / name) for name in sorted(TINY_RUNS)]
     assert first.options == {"level": 1.0, "depth": 3}
     one, other = first.read(), second.read()
-    assert one.positions.systems == tuple(sorted(TINY_RUNS))
+    assert one.positions.runs == tuple(sorted(TINY_RUNS))
     assert (one.policies, other.policies) == (Policies(1.0), Policies(2, "intersection"))
     assert one.positions.corpus_size is None
     assert other.positions.corpus_size is not None
@@ -1403,7 +1407,7 @@ def test_judgments_and_runs_that_follow_each_other_are_a_collection(folder: Path
     collection = from_files(files, {"level": 1})
     assert (collection.name, collection.qrels, collection.runs) == ("data", files[0], files[1:])
     assert from_files(files, name="mine").name == "mine"
-    assert collection.read().positions.systems == ("early", "late")
+    assert collection.read().positions.runs == ("early", "late")
 
 
 # The command

@@ -137,7 +137,7 @@ def test_a_run_with_a_judged_document_is_not(form: Any, tmp_path: Path, judged: 
     """Not if it is not relevant, nor if it is below the depth."""
     positions = project({**judged, "q2": {"a": 1}}, {"x": form(RUN, tmp_path)}, depth=1)
     assert positions.mismatches == ()
-    assert not positions.found.items.size
+    assert not positions.found.documents.size
 
 
 @pytest.mark.parametrize("ids", ["D1 ", " D1", "d1", "doc-D1", "D01", 1])
@@ -172,7 +172,7 @@ def test_several_runs_are_told_in_one_note() -> None:
 def test_of_a_table_of_many_runs_the_right_one_is_named(make: Any, tmp_path: Path) -> None:
     polars = pytest.importorskip("polars")
     rows = [("a", "q1", "D1", 1.0), ("b", "q1", "x9", 2.0), ("b", "q7", "D1", 1.0), ("b", "q1", "x8", 1.0)]
-    names = ("system", "qid", "docno", "score")
+    names = ("run", "qid", "docno", "score")
     frame = polars.DataFrame(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
     table = {as_pandas: frame.to_pandas, as_pyarrow: frame.to_arrow}.get(make, lambda: frame)()
     expected = (Mismatch("b", "q1", ("x8", "x9"), ("D1", "D2", "D3")),)
@@ -182,11 +182,11 @@ def test_of_a_table_of_many_runs_the_right_one_is_named(make: Any, tmp_path: Pat
 
 
 @quick(60)
-@given(collections(max_systems=3), st.sampled_from([{}, {"depth": 2}, {"judged_only": True}, {"needs_judged": True}]))
+@given(collections(max_runs=3), st.sampled_from([{}, {"depth": 2}, {"judged_only": True}, {"needs_judged": True}]))
 def test_mismatches_are_those_of_the_definition(collection: Collection, options: Any) -> None:
     found = project(collection.qrels, collection.runs, **options).mismatches
     expected = [naive.mismatch(name, run, collection.qrels) for name, run in collection.runs.items()]
-    assert [(each.system, each.request, each.retrieved, each.judged) for each in found] == [
+    assert [(each.run, each.query, each.retrieved, each.judged) for each in found] == [
         each for each in expected if each is not None
     ]
 
@@ -197,13 +197,13 @@ def test_nothing_is_read_again_where_something_relevant_is_found(
     from lexirecall.formats import forms
 
     calls = []
-    read = forms.TextRun.systems
+    read = forms.TextRun.runs
 
     def counted(self: Any, *arguments: Any, **keywords: Any) -> Any:
         calls.append(self.name)
         return read(self, *arguments, **keywords)
 
-    monkeypatch.setattr(forms.TextRun, "systems", counted)
+    monkeypatch.setattr(forms.TextRun, "runs", counted)
     project({"q1": {"d3": 1}}, as_text(RUN, tmp_path))
     assert calls == ["x.run"]
     project(QRELS, as_text(RUN, tmp_path))
@@ -280,19 +280,19 @@ def test_duckdb_says_the_same(tmp_path: Path) -> None:
 
 
 @costly(25)
-@given(collections(max_systems=3))
+@given(collections(max_runs=3))
 def test_mismatches_of_duckdb_are_those_of_the_definition(collection: Collection) -> None:
     duckdb, polars = pytest.importorskip("duckdb"), pytest.importorskip("polars")
     runs = {name: run for name, run in collection.runs.items() if any(run.get(query) for query in collection.qrels)}
     rows = [(name, *row) for name, run in sorted(runs.items()) for row in rows_of(run)]
     if rows:
-        columns = dict(zip(("system", "qid", "docno", "score"), map(list, zip(*rows, strict=True)), strict=True))
+        columns = dict(zip(("run", "qid", "docno", "score"), map(list, zip(*rows, strict=True)), strict=True))
         connection = duckdb.connect()
         relation = connection.from_arrow(polars.DataFrame(columns).to_arrow())
         expected = [naive.mismatch(name, run, collection.qrels) for name, run in sorted(runs.items())]
         found = project(
             collection.qrels, relation, engine="duckdb", engine_options={"connection": connection}
         ).mismatches
-        assert [(each.system, each.request, each.retrieved, each.judged) for each in found] == [
+        assert [(each.run, each.query, each.retrieved, each.judged) for each in found] == [
             each for each in expected if each is not None
         ]

@@ -30,10 +30,10 @@ def once(test: Any) -> Callable[..., None]:
 
 
 def ahead_anywhere(projection: Projection) -> Iterator[PairBlock]:
-    """Prefer the first system as soon as it is ahead at some recall level, whatever the others say."""
-    num_systems, num_requests = projection.source.shape
-    for q in range(num_requests):
-        vectors = [projection.vector(s, q) for s in range(num_systems)]
+    """Prefer the first run as soon as it is ahead at some recall level, whatever the others say."""
+    num_runs, num_queries = projection.source.shape
+    for q in range(num_queries):
+        vectors = [projection.vector(s, q) for s in range(num_runs)]
         values = np.array([[float((x < y).any()) - float((x > y).all()) for y in vectors] for x in vectors])
         yield np.array([q]), values[:, :, None].astype(np.int8)
 
@@ -93,17 +93,17 @@ def test_a_right_measure_passes_every_property(right: Measure) -> None:
     of_table.test_every_row_says_what_it_is(right)
     of_table.test_no_two_rows_share_a_spelling()
     for corpus_size in (None, 30):
-        of_table.test_moving_a_relevant_item_up_never_hurts(corpus_size=corpus_size)
-    of_table.test_appending_an_unjudged_item_changes_only_what_counts_the_list()
-    of_table.test_the_corpus_size_changes_only_measures_of_the_missing_items()
+        of_table.test_moving_a_relevant_document_up_never_hurts(corpus_size=corpus_size)
+    of_table.test_appending_an_unjudged_document_changes_only_what_counts_the_list()
+    of_table.test_the_corpus_size_changes_only_measures_of_the_missing_documents()
     of_table.test_values_lie_within_the_limits_that_a_row_gives()
     against.test_every_row_of_the_table_has_a_twin_and_every_twin_a_row()
     for ties in ("trec", "worst"):
         against.test_every_measure_equals_its_twin(ties=ties)
-    against.test_expected_value_is_the_mean_over_all_orders_of_tied_items()
+    against.test_expected_value_is_the_mean_over_all_orders_of_tied_documents()
     test_preferences.test_every_preference_is_antisymmetric("Squared", m=3)
     test_preferences.test_a_preference_that_says_so_is_transitive("Squared", m=3)
-    test_preferences.test_moving_a_relevant_item_up_is_never_worse("Squared", m=3)
+    test_preferences.test_moving_a_relevant_document_up_is_never_worse("Squared", m=3)
 
 
 def test_a_wrong_measure_fails(right: Measure, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,7 +111,9 @@ def test_a_wrong_measure_fails(right: Measure, monkeypatch: pytest.MonkeyPatch) 
     wrong = Measure("Squared", right.title, right.exposure, right.weight, at="cutoff", direction=-1)
     monkeypatch.setattr(table, "MEASURES", {"Squared": wrong})
     with pytest.raises(AssertionError):
-        once(test_table_of_measures.test_moving_a_relevant_item_up_never_hurts)(None, ([None, 1.0], [1.0, None]), [])
+        once(test_table_of_measures.test_moving_a_relevant_document_up_never_hurts)(
+            None, ([None, 1.0], [1.0, None]), []
+        )
     monkeypatch.setattr(table, "MEASURES", {"Squared": Measure("Squared", "AP", AP.exposure, AP.weight, at="cutoff")})
     with pytest.raises(AssertionError, match="Squared of system 1, request q"):
         once(test_measures_against_naive.test_every_measure_equals_its_twin)("trec", SMALL, Ordering(), 1)

@@ -26,8 +26,8 @@ pl = pytest.importorskip("polars")
 pq = pytest.importorskip("pyarrow.parquet")
 pandas = pytest.importorskip("pandas")
 duckdb = pytest.importorskip("duckdb")
-ROLES = {"request": "qid", "item": "docno", "score": "score", "system": "run"}
-NOUNS = {"request": "query id", "item": "document id", "score": "score", "system": "run name"}
+ROLES = {"query": "qid", "document": "docno", "score": "score", "run": "run"}
+NOUNS = {"query": "query id", "document": "document id", "score": "score", "run": "run name"}
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Case:
     values: Any
     kind: Any
     means: list[str] | str
-    roles: tuple[str, ...] = ("item",)
+    roles: tuple[str, ...] = ("document",)
     without: tuple[str, ...] = field(default=())
     """Ways that cannot hold it, or hold something else; to Spark's own reader of Parquet durations are numbers."""
 
@@ -64,7 +64,7 @@ def refused(values: Any, kind: Any, what: str, **more: Any) -> Case:
     return Case(values, kind, f"cannot use the column {{column!r}} as {{noun}}s: it holds {what}", **more)
 
 
-EVERY_ID = ("item", "request", "system")
+EVERY_ID = ("document", "query", "run")
 MISSING = "the {noun} is missing"
 FRACTION = "the {noun} is not a whole number: 2.5"
 DAY = dt.date(2020, 1, 2)
@@ -140,15 +140,17 @@ CASES: dict[str, Case] = {
     "truth values": refused([True, False, True], pa.bool_(), "truth values"),
     "a gap among truth values": refused([True, None, True], pa.bool_(), "truth values"),
     "dates": refused([DAY] * 3, pa.date32(), "dates", roles=(*EVERY_ID, "score")),
-    "times": refused([NOON.time()] * 3, pa.time64("us"), "times of day", roles=("item", "score"), without=("spark",)),
+    "times": refused(
+        [NOON.time()] * 3, pa.time64("us"), "times of day", roles=("document", "score"), without=("spark",)
+    ),
     "timestamps": refused([NOON] * 3, pa.timestamp("us"), "timestamps", roles=(*EVERY_ID, "score")),
-    "timestamps of a zone": refused([NOON] * 3, pa.timestamp("us", "UTC"), "timestamps", roles=("item", "score")),
+    "timestamps of a zone": refused([NOON] * 3, pa.timestamp("us", "UTC"), "timestamps", roles=("document", "score")),
     "durations": refused(
-        [dt.timedelta(1)] * 3, pa.duration("us"), "durations", roles=("item", "score"), without=("spark",)
+        [dt.timedelta(1)] * 3, pa.duration("us"), "durations", roles=("document", "score"), without=("spark",)
     ),
     "lists": refused([["x"], [], ["y"]], pa.list_(pa.string()), "lists", roles=(*EVERY_ID, "score")),
     "lists of one number": refused([[3.0], [2.0], [1.0]], pa.list_(pa.float64()), "lists", roles=("score",)),
-    "structs": refused([{"a": 1}] * 3, pa.struct({"a": pa.int64()}), "structs", roles=("item", "score")),
+    "structs": refused([{"a": 1}] * 3, pa.struct({"a": pa.int64()}), "structs", roles=("document", "score")),
     "scores of every width": Case([3, -100, 100], pa.int8(), ["c", "a", "b"], ALL_SCORES),
     "large unsigned scores": Case([1, 2**64 - 1, 2**63], pa.uint64(), ["b", "c", "a"], ALL_SCORES),
     "decimal scores": Case(
@@ -199,20 +201,20 @@ WAYS: dict[str, Way] = {
 
 
 def judgments_of(case: Case, role: str) -> dict[str, dict[str, int]]:
-    if isinstance(case.means, list) and role == "item":
+    if isinstance(case.means, list) and role == "document":
         return {"q": dict.fromkeys(case.means, 1)}
-    if isinstance(case.means, list) and role == "request":
+    if isinstance(case.means, list) and role == "query":
         return {text: {document: 1} for text, document in zip(case.means, "abc", strict=True)}
     return {"q": {"a": 1, "b": 1, "c": 1}}
 
 
 def found_in(positions: Any, role: str) -> list[str]:
-    """Return the systems, or the requests that were found, or else the documents in the order of the run."""
-    if role == "system":
-        return [*positions.systems]
-    if role == "request":
-        return [text for text, number in zip(positions.requests, positions.num_found[0], strict=True) if number]
-    return [positions.judgments.items[i].decode() for i in positions.found.items.tolist()]
+    """Return the runs, or the queries that were found, or else the documents in the order of the run."""
+    if role == "run":
+        return [*positions.runs]
+    if role == "query":
+        return [text for text, number in zip(positions.queries, positions.num_found[0], strict=True) if number]
+    return [positions.judgments.documents[i].decode() for i in positions.found.documents.tolist()]
 
 
 def outcome(read: Callable[..., Any], case: Case, role: str) -> Any:
@@ -221,7 +223,7 @@ def outcome(read: Callable[..., Any], case: Case, role: str) -> Any:
         found = found_in(read(judgments_of(case, role)), role)
     except LexirecallError as error:
         return said(error)
-    return sorted(found) if role == "system" else found
+    return sorted(found) if role == "run" else found
 
 
 def said(error: LexirecallError) -> str:
@@ -233,7 +235,7 @@ def said(error: LexirecallError) -> str:
 def meaning(case: Case, role: str) -> Any:
     if isinstance(case.means, str):
         return case.means.format(noun=NOUNS[role], column=ROLES[role])
-    return sorted(case.means) if role == "system" else case.means
+    return sorted(case.means) if role == "run" else case.means
 
 
 EVERY = [(name, role) for name, case in CASES.items() for role in case.roles]
@@ -265,11 +267,11 @@ def test_a_run_without_a_judged_document_shows_its_ids_whatever_they_are(
         with pytest.raises(LexirecallError):
             project({"q": {"nothing": 1}}, run)
         return
-    queries = {*case.means} if role == "request" else {"q"}
+    queries = {*case.means} if role == "query" else {"q"}
     mismatches = project({query: {"nothing": 1} for query in queries}, run).mismatches
     shown = {each for mismatch in mismatches for each in mismatch.retrieved}
-    assert shown <= {*(case.means if role == "item" else "abc")}
-    assert len(mismatches) == (len({*case.means}) if role == "system" else 1)
+    assert shown <= {*(case.means if role == "document" else "abc")}
+    assert len(mismatches) == (len({*case.means}) if role == "run" else 1)
     assert shown
 
 
@@ -289,12 +291,12 @@ def in_spark(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Callable[[
     """Frames of the cases, which are columns of one file of Parquet."""
     columns = {f"{name} {role}": CASES[name].table(role)[ROLES[role]] for name, role in OF_SPARK}
     path = tmp_path_factory.mktemp("spark") / "cases.parquet"
-    texts = CASES["texts"].table("system")
+    texts = CASES["texts"].table("run")
     pq.write_table(pa.table({**columns, **dict(zip(texts.column_names, texts.columns, strict=True))}), path)
     frame = spark.read.parquet(str(path))
 
     def frame_of(name: str, role: str) -> Any:
-        roles = {each: column for each, column in ROLES.items() if each != "system" or role == "system"}
+        roles = {each: column for each, column in ROLES.items() if each != "run" or role == "run"}
         given = (f"`{name} {role}` AS {column}" if each == role else column for each, column in roles.items())
         return frame.selectExpr(*given)
 
@@ -379,7 +381,7 @@ def written(tmp_path: Path, name: str) -> Path:
 def cells_in(read: Callable[..., Any], name: str) -> Any:
     means = CELLS[name][1]
     try:
-        return found_in(read({"q": dict.fromkeys(means if isinstance(means, list) else ["a"], 1)}), "item")
+        return found_in(read({"q": dict.fromkeys(means if isinstance(means, list) else ["a"], 1)}), "document")
     except LexirecallError as error:
         return said(error)
 

@@ -24,17 +24,17 @@ OTHER = {query: ["x", "b", "a"] for query in QRELS}
 
 
 class Changing(dict[Any, Any]):
-    """Its items are others than its keys say, and there is one more each time."""
+    """Its documents are others than its keys say, and there is one more each time."""
 
-    def items(self) -> Any:
+    def documents(self) -> Any:
         self[f"new {len(self)}"] = 1
         return super().items()
 
 
 class Growing(dict[Any, Any]):
-    """Grows while its items are read."""
+    """Grows while its documents are read."""
 
-    def items(self) -> Any:
+    def documents(self) -> Any:
         for pair in [*super().items()]:
             self[f"{pair[0]} again"] = pair[1]
             yield pair
@@ -48,7 +48,7 @@ class Growing(dict[Any, Any]):
 class Mutating(dict[Any, Any]):
     """Changes under the iterator of another."""
 
-    def items(self) -> Any:
+    def documents(self) -> Any:
         for key, value in super().items():
             self[f"{key} again"] = value
             yield key, value
@@ -200,7 +200,7 @@ VALUES: dict[str, Callable[[], Any]] = {
     "an iterator": lambda: iter(["a", "b"]),
     "a map object": lambda: map(str, range(3)),
     "keys": {"a": 1, "b": 2}.keys,
-    "items": {"a": 1, "b": 2}.items,
+    "documents": {"a": 1, "b": 2}.items,
     "a deque": lambda: collections.deque(["a", "b"]),
     "a user list": lambda: collections.UserList(["a"]),
     "a dict of None": lambda: {None: None},
@@ -357,14 +357,14 @@ def test_what_is_no_ranking_is_refused_by_name(name: str, reader: str, monkeypat
         lexirecall.evaluate(QRELS, {"q0": ["a"], "q1": NO_RANKINGS[name]}, ["AP"])
 
 
-def test_a_dict_whose_items_change_it_is_read_once() -> None:
+def test_a_dict_whose_documents_change_it_is_read_once() -> None:
     qrels, run = {"q": Growing(a=1, b=0)}, {"q": Growing(x=2.0, a=1.0)}
     assert lexirecall.evaluate(qrels, run, ["RR"]).to_dict() == {"run": {"RR": 0.5}}
     with pytest.raises(RuntimeError, match="dictionary changed size during iteration"):
         lexirecall.evaluate({"q": Mutating(a=1)}, {"q": ["a"]}, ["RR"])
 
 
-class Items:
+class Documents:
     """What LensKit's item lists have; an ordered one."""
 
     ordered = True
@@ -383,12 +383,12 @@ class Items:
         """Say that there is no such field."""
 
 
-def test_ids_of_items_in_lists_are_those_of_every_input() -> None:
+def test_ids_of_documents_in_lists_are_those_of_every_input() -> None:
     """Whole numbers become floats where one is missing, and are the same ids in the test data."""
     for output in ([7, 8], [7.0, 8.0], ["7", "8"]):
-        assert project_list(Items(output), Items([8.0]), 1, None).found.positions.tolist() == [2]
+        assert project_list(Documents(output), Documents([8.0]), 1, None).found.positions.tolist() == [2]
     with pytest.raises(lexirecall.errors.FormatError, match="'None' is not a document id"):
-        project_list(Items([7, None]), Items([8.0]), 1, None)
+        project_list(Documents([7, None]), Documents([8.0]), 1, None)
 
 
 def test_an_error_of_the_call_or_of_the_program_stays_what_it_is(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -66,7 +66,7 @@ def test_the_gradient_is_that_of_finite_differences(seed: int, m: int, size: int
     assert by_others == pytest.approx(of_others, abs=1e-6)
 
 
-def test_a_discount_of_0_is_the_last_relevant_item_alone_and_1_the_mean() -> None:
+def test_a_discount_of_0_is_the_last_relevant_document_alone_and_1_the_mean() -> None:
     relevant, others, number = np.array([2.0, -1.0, 0.5]), np.array([0.0, 1.0]), np.array([1.0, 5.0])
     logs = [np.log(naive.soft_position(score, others.tolist(), number.tolist(), 1.0)) for score in relevant]
     assert OrderedObjective(0).value_and_gradient(relevant, others, number)[0] == pytest.approx(max(logs))
@@ -142,11 +142,13 @@ def test_weights_are_below_0_only_if_that_is_allowed() -> None:
 @quick(40)
 @given(rankings=runs)
 def test_baselines_are_those_of_their_twins(rankings: list[dict[str, float]]) -> None:
-    union = {item for run in rankings for item in run}
+    union = {document for run in rankings for document in run}
     given_runs = {f"r{i}": {"q": run, "p": {"a": 1.0}} for i, run in enumerate(rankings)}
     first = next(candidates_of(load_lists({"q": {"a": 1}, "p": {"a": 1}}, given_runs, needs_scores=True)))
     for name, fused in BASELINES.items():
-        made = dict(zip((item.decode() for item in first.items), fused(first.places, first.shares), strict=True))
+        made = dict(
+            zip((document.decode() for document in first.documents), fused(first.places, first.shares), strict=True)
+        )
         assert made == pytest.approx(naive.fused_scores(rankings, name), abs=1e-8) if union else not made
 
 
@@ -155,9 +157,9 @@ def test_baselines_are_those_of_their_twins(rankings: list[dict[str, float]]) ->
 def test_candidates_are_ranked_as_a_run_with_these_scores(rankings: list[dict[str, float]], seed: int) -> None:
     given_runs = {f"r{i}": {"q": run, "p": {"a": 1.0}} for i, run in enumerate(rankings)}
     first = next(candidates_of(load_lists({"q": {"a": 1}, "p": {"a": 1}}, given_runs, needs_scores=True)))
-    scores = np.random.default_rng(seed).integers(0, 3, len(first.items)).astype(float)
-    order = sorted(zip(scores, first.items, strict=True), reverse=True)
-    assert [first.items[at] for at in np.argsort(places_by(scores))] == [item for _, item in order]
+    scores = np.random.default_rng(seed).integers(0, 3, len(first.documents)).astype(float)
+    order = sorted(zip(scores, first.documents, strict=True), reverse=True)
+    assert [first.documents[at] for at in np.argsort(places_by(scores))] == [document for _, document in order]
 
 
 def test_features_are_between_0_and_1_and_fall_with_the_rank() -> None:

@@ -79,7 +79,7 @@ def test_deep_in_the_corpus_total_search_efficiency_keeps_its_orientation_where_
         ("RE", 9996 / 4, 9996 / 4),
     ],
 )
-def test_four_items_among_ten_thousand(name: str, precision: float, recall: float) -> None:
+def test_four_documents_among_ten_thousand(name: str, precision: float, recall: float) -> None:
     assert precision_orientation(name, 4, 10_000) == pytest.approx(precision)
     assert recall_orientation(name, 4, 10_000) == pytest.approx(recall)
 
@@ -123,7 +123,7 @@ def test_a_measure_that_is_only_called_tse_is_not_scaled() -> None:
 
 
 @pytest.mark.parametrize("orientation", [precision_orientation, recall_orientation])
-def test_where_all_items_are_relevant_nothing_can_be_lost(orientation: object) -> None:
+def test_where_all_documents_are_relevant_nothing_can_be_lost(orientation: object) -> None:
     assert callable(orientation)
     assert [orientation(name, 5, 5) for name in ("AP", "TSE", "SL3", "R@3")] == [0, 0, 0, 0]
 
@@ -134,13 +134,13 @@ def test_a_complete_ranking_lists_the_whole_corpus() -> None:
 
 
 @pytest.mark.parametrize(("m", "n"), [(0, 5), (6, 5), (1, 0), (-1, 5), (1.5, 5), (True, 5), ("1", 5)])
-def test_relevant_items_without_room_are_refused(m: int, n: int) -> None:
+def test_relevant_documents_without_room_are_refused(m: int, n: int) -> None:
     with pytest.raises(UsageError, match=r"do not fit|whole number"):
         recall_orientation("AP", m, n)
 
 
 @pytest.mark.parametrize("measure", [m for m in all_measures() if m.needs_judged], ids=str)
-def test_measures_of_other_items_have_no_orientation(measure: Measure) -> None:
+def test_measures_of_other_documents_have_no_orientation(measure: Measure) -> None:
     with pytest.raises(UsageError, match="judged non-relevant documents"):
         precision_orientation(measure, 2, 10)
 

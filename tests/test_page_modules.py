@@ -15,7 +15,7 @@ from lexirecall.page import report
 
 ASSETS = Path(__file__).parents[1] / "src" / "lexirecall" / "page" / "assets"
 NAMES = ("LexiRecall", "LexiPrecision", "RPP")
-# Gives, for each measure, pair and request, the difference; and for each pair and request what decides it.
+# Gives, for each measure, pair and query, the difference; and for each pair and query what decides it.
 PROGRAM = """
 const { setData, difference, decide, indices } = await import(process.argv[1]);
 const chunks = [];
@@ -38,7 +38,7 @@ def computed(request: pytest.FixtureRequest) -> tuple[Any, Any, Any]:
     node = shutil.which("node")
     if node is None:
         pytest.skip("node is not installed")
-    collection = simulate_collection(request.param, num_requests=15)
+    collection = simulate_collection(request.param, num_queries=15)
     positions = project(collection.qrels, collection.runs)
     payload = report(positions, measures=[*NAMES, "AP"], output=None).payload
     command = [node, "--input-type=module", "-e", PROGRAM, (ASSETS / "data.js").as_uri()]
@@ -52,10 +52,10 @@ def test_preferences_are_those_of_python(computed: tuple[Any, Any, Any]) -> None
     projection = positions.at_level(1)
     for k, name in enumerate(NAMES):
         for place, (a, b) in enumerate(zip(payload["pairs"]["a"], payload["pairs"]["b"], strict=True)):
-            for q, request in enumerate(payload["requests"]):
-                where = positions.requests.index(request)
-                systems = [positions.systems.index(payload["systems"][s]) for s in (a, b)]
-                sides = [projection.vector(s, where).tolist() for s in systems]
+            for q, query in enumerate(payload["queries"]):
+                where = positions.queries.index(query)
+                runs = [positions.runs.index(payload["runs"][s]) for s in (a, b)]
+                sides = [projection.vector(s, where).tolist() for s in runs]
                 expected = naive.PREFERENCES[name](*sides)
                 assert page["differences"][k][place][q] == pytest.approx(expected)
 
@@ -70,10 +70,10 @@ def test_differences_of_values_are_those_of_the_payload(computed: tuple[Any, Any
 def test_what_decides_is_what_explain_says(computed: tuple[Any, Any, Any]) -> None:
     payload, page, positions = computed
     for place, (a, b) in enumerate(zip(payload["pairs"]["a"], payload["pairs"]["b"], strict=True)):
-        names = payload["systems"][a], payload["systems"][b]
+        names = payload["runs"][a], payload["runs"][b]
         explanation = explain(positions, pair=names)
-        for q, request in enumerate(payload["requests"]):
+        for q, query in enumerate(payload["queries"]):
             level, sign, _ = page["decided"][place][q]
-            explained = explanation.query(request)
+            explained = explanation.query(query)
             assert level == (explained.level or 0)
             assert {1: names[0], -1: names[1], 0: None}[sign] == explained.preferred

@@ -37,7 +37,7 @@ every_test = pytest.mark.parametrize("name", TESTS)
 
 
 def of_rows(*rows: Sequence[float | None], is_signs: bool = False) -> Differences:
-    """Differences of pairs, None where a request is not compared."""
+    """Differences of pairs, None where a query is not compared."""
     given = np.array(rows, dtype=float).reshape(len(rows), -1)
     counted = ~np.isnan(given)
     index = np.arange(len(rows))
@@ -45,7 +45,7 @@ def of_rows(*rows: Sequence[float | None], is_signs: bool = False) -> Difference
 
 
 def of_scores(scores: np.ndarray[Any, np.dtype[np.float64]]) -> Differences:
-    """Differences of all pairs of systems, [S, Q]; nan where a system takes no part."""
+    """Differences of all pairs of runs, [S, Q]; nan where a run takes no part."""
     a, b = np.triu_indices(len(scores), 1)
     values = scores[a] - scores[b]
     return Differences(a, b, np.where(np.isnan(values), 0.0, values), ~np.isnan(values))
@@ -59,11 +59,11 @@ def swapped(differences: Differences) -> Differences:
 
 @st.composite
 def whole_rows(draw: st.DrawFn, most: int = 60, largest: int = 60) -> list[list[int | None]]:
-    """Some pairs on the same requests, in whole numbers: with many ties or with few, and requests left out."""
-    num_requests = draw(st.integers(1, most))
+    """Some pairs on the same queries, in whole numbers: with many ties or with few, and queries left out."""
+    num_queries = draw(st.integers(1, most))
     bound = draw(st.sampled_from([1, 3, largest]))
     value = st.integers(-bound, bound)
-    row = st.lists(st.one_of(value, value, value, st.none()), min_size=num_requests, max_size=num_requests)
+    row = st.lists(st.one_of(value, value, value, st.none()), min_size=num_queries, max_size=num_queries)
     return draw(st.lists(row, min_size=1, max_size=4))
 
 
@@ -130,7 +130,7 @@ def test_wilcoxon_is_its_definition_where_differences_are_few(numbers: list[int]
 
 
 def test_sizes_that_differ_by_rounding_share_their_rank() -> None:
-    """.3 - .2 < .2 - .1 < .4 - .3 as floats, which says nothing about the systems."""
+    """.3 - .2 < .2 - .1 < .4 - .3 as floats, which says nothing about the runs."""
     scores = np.array([[0.3, 0.2, 0.3, 0.9], [0.2, 0.1, 0.4, 0.1]])
     assert len({*np.abs(scores[0] - scores[1]).tolist()}) == 4
     assert wilcoxon(of_scores(scores)).pvalues[0] == float(naive.signed_rank_pvalue([1, 1, -1, 8]))
@@ -171,7 +171,7 @@ def test_the_interval_of_the_sign_test_is_tangos_of_one_size_and_by_t_where_many
                 wins, losses = sum(d > 0 for d in values), sum(d < 0 for d in values)
                 ends = naive.tango(wins, losses, len(values), -ndtri(alpha / 2))
                 assert found == pytest.approx([min(sizes) / 10 * end for end in ends], abs=1e-9)
-            elif not sizes or naive.effective_requests(values) < 8:  # type: ignore[operator]
+            elif not sizes or naive.effective_queries(values) < 8:  # type: ignore[operator]
                 assert np.isnan(found).all()
             else:
                 assert found == (by_t.lows[pair], by_t.highs[pair])
@@ -338,7 +338,7 @@ def test_signs_have_the_interval_of_the_mean_preference_under_every_test(name: s
 
 
 def test_the_interval_of_a_mean_preference_covers_as_often_as_it_says() -> None:
-    """Half of the requests tied, three of four others won: 95% ± 3.5 standard errors of 4,000 samples."""
+    """Half of the queries tied, three of four others won: 95% ± 3.5 standard errors of 4,000 samples."""
     chances = np.random.default_rng(5).multinomial(50, [0.375, 0.125, 0.5], size=4000)
     low, high = preference_interval(chances[:, 0], chances[:, 1], np.full(4000, 50))
     share = ((low <= 0.25) & (high >= 0.25)).mean()
@@ -393,10 +393,10 @@ def test_randomization_is_exact_up_to_the_number_of_resamples() -> None:
 # Randomization by samples
 
 
-def scores_of(seed: int, num_systems: int, num_requests: int) -> np.ndarray[Any, np.dtype[np.float64]]:
+def scores_of(seed: int, num_runs: int, num_queries: int) -> np.ndarray[Any, np.dtype[np.float64]]:
     rng = np.random.default_rng(seed)
-    quality = rng.normal(0, 0.1, (num_systems, 1))
-    scores = np.round(rng.normal(0.5, 0.2, (num_systems, num_requests)) + quality, 2)
+    quality = rng.normal(0, 0.1, (num_runs, 1))
+    scores = np.round(rng.normal(0.5, 0.2, (num_runs, num_queries)) + quality, 2)
     return np.where(rng.random(scores.shape) < 0.05, np.nan, scores)
 
 
@@ -418,13 +418,13 @@ def test_sampled_randomization_is_never_certain() -> None:
 
 
 def test_flips_are_the_bits_of_the_generator() -> None:
-    """One request after another, 64 to a word, so that p-values last as long as numpy's promise for raw bits."""
+    """One query after another, 64 to a word, so that p-values last as long as numpy's promise for raw bits."""
     differences = of_scores(scores_of(2, 3, 70))
     generator = np.random.PCG64(7)
     extreme = np.zeros(3, int)
     for _ in range(50):
         word = int(generator.random_raw()) | int(generator.random_raw()) << 64
-        signs = np.array([-1 if word >> request & 1 else 1 for request in range(70)])
+        signs = np.array([-1 if word >> query & 1 else 1 for query in range(70)])
         sums = np.abs(differences.values @ signs)
         extreme += sums >= np.abs(differences.values.sum(axis=1)) - 1e-9
     assert randomization(differences, num_resamples=50, seed=7).pvalues.tolist() == ((extreme + 1) / 51).tolist()
@@ -436,15 +436,15 @@ def test_a_seed_gives_the_same_p_again_and_another_seed_another() -> None:
     assert first.pvalues.tolist() == again.pvalues.tolist() != other.pvalues.tolist()
 
 
-def test_the_flips_of_a_request_do_not_depend_on_which_others_are_compared() -> None:
-    """So the same flips serve every measure, even one that is not defined on all requests."""
+def test_the_flips_of_a_query_do_not_depend_on_which_others_are_compared() -> None:
+    """So the same flips serve every measure, even one that is not defined on all queries."""
     scores = scores_of(4, 2, 40)
     scores[:, 5:9] = 0.5
     tied = of_scores(scores)
     scores[:, 5:9] = np.nan
     undefined = of_scores(scores)
     ours = [randomization(one, num_resamples=300).pvalues[0] for one in (tied, undefined)]
-    assert tied.num_requests[0] > undefined.num_requests[0]
+    assert tied.num_queries[0] > undefined.num_queries[0]
     assert ours[0] == ours[1] < 1
 
 
@@ -469,7 +469,7 @@ def test_the_size_of_blocks_changes_nothing(size: int, monkeypatch: pytest.Monke
 def test_flips_and_averages_are_reported_as_they_are_made(
     num_resamples: int, monkeypatch: pytest.MonkeyPatch, reported: Callable[..., list[Any]]
 ) -> None:
-    """All of them, and in blocks: sampled, or every pattern of eleven requests."""
+    """All of them, and in blocks: sampled, or every pattern of eleven queries."""
     for module in (flips, signed_ranks):
         monkeypatch.setattr(module, "_BLOCK", 1000)
     differences = of_scores(np.nan_to_num(scores_of(7, 6, 11)))
@@ -491,7 +491,7 @@ def test_flips_and_averages_are_reported_as_they_are_made(
 @every_test
 @quick(60)
 @given(rows=whole_rows(most=20))
-def test_exchanging_two_systems_keeps_p_and_mirrors_the_interval(name: str, rows: list[list[int | None]]) -> None:
+def test_exchanging_two_runs_keeps_p_and_mirrors_the_interval(name: str, rows: list[list[int | None]]) -> None:
     differences = tenths(rows)
     ours, theirs = TESTS[name](differences), TESTS[name](swapped(differences))
     np.testing.assert_array_equal(ours.pvalues, theirs.pvalues)
@@ -502,7 +502,7 @@ def test_exchanging_two_systems_keeps_p_and_mirrors_the_interval(name: str, rows
 
 
 @every_test
-def test_the_order_of_systems_does_not_matter(name: str) -> None:
+def test_the_order_of_runs_does_not_matter(name: str) -> None:
     scores = scores_of(8, 9, 40)
     order = np.random.default_rng(9).permutation(9)
     ours, theirs = of_scores(scores), of_scores(scores[order])
@@ -534,7 +534,7 @@ def test_tests_of_pairs_do_not_look_at_each_other(name: str) -> None:
 
 @every_test
 def test_degenerate_cases_are_defined(name: str) -> None:
-    """Identical systems, no request in common, one request, all differences equal."""
+    """Identical runs, no query in common, one query, all differences equal."""
     test = TESTS[name](of_rows([0.0] * 8, [None] * 8, [0.5] + [None] * 7, [0.0] + [None] * 7, [0.1] * 8, [-0.1] * 8))
     needs_variance = name == "t"
     one = np.nan if needs_variance else 1.0
@@ -551,7 +551,7 @@ def test_degenerate_cases_are_defined(name: str) -> None:
 
 @every_test
 @pytest.mark.parametrize("shape", [(0, 0), (0, 4), (3, 0)])
-def test_no_pairs_or_no_requests_are_no_error(name: str, shape: tuple[int, int]) -> None:
+def test_no_pairs_or_no_queries_are_no_error(name: str, shape: tuple[int, int]) -> None:
     index = np.arange(shape[0])
     test = TESTS[name](Differences(index, index + 1, np.zeros(shape), np.ones(shape, bool)))
     assert test.pvalues.shape == test.lows.shape == test.highs.shape == shape[:1]
@@ -632,7 +632,7 @@ def test_alarms_are_as_rare_as_alpha_says(name: str, least: float) -> None:
 
 @pytest.mark.parametrize("name", ["t", "wilcoxon", "sign"])
 def test_holm_keeps_the_chance_of_any_false_alarm_below_alpha(name: str) -> None:
-    """400 collections of 20 equal systems and 50 requests; without a correction, most raise a false alarm."""
+    """400 collections of 20 equal runs and 50 queries; without a correction, most raise a false alarm."""
     rng = np.random.default_rng(12)
     alarms = {"holm": 0, "none": 0}
     for _ in range(400):

@@ -99,12 +99,12 @@ def test_it_is_a_partial_order(order: str) -> None:
 
 
 @every_order
-def test_the_last_item_alone_is_the_only_minimal_set(order: str) -> None:
+def test_the_last_document_alone_is_the_only_minimal_set(order: str) -> None:
     assert {x for x in SETS if x not in {above for above, _ in covers(order, M)}} == {(M,)}
     assert all(ORDERS[order](x, (M,)) for x in SETS)
 
 
-def test_users_of_the_first_items_have_nobody_above_and_one_provider_has_everybody_below() -> None:
+def test_users_of_the_first_documents_have_nobody_above_and_one_provider_has_everybody_below() -> None:
     maximal = {order: {x for x in SETS if x not in {below for _, below in covers(order, M)}} for order in ORDERS}
     assert maximal["users"] == {tuple(range(1, size + 1)) for size in range(1, M + 1)}
     assert maximal["providers"] == {tuple(range(1, M + 1))}
@@ -131,7 +131,7 @@ def test_who_is_above_is_no_less_exposed(exposure: str, positions: list[int]) ->
 
 
 def from_the_end(t: int) -> Measure:
-    """A top-heavy measure that looks at one item only, the t-th from the end, or the first if there are fewer."""
+    """A top-heavy measure that looks at one document only, the t-th from the end, or the first if there are fewer."""
     return Measure("FromEnd", "one item", lambda p: 1 / p, lambda i, m: np.equal(i, np.maximum(m - t, 1)))
 
 
@@ -220,7 +220,7 @@ def test_one_of_the_four_deciding_users_is_above_another() -> None:
 
 @st.composite
 def last_differing(draw: st.DrawFn) -> tuple[int, list[int], list[int]]:
-    """k, and two placements that agree below the k-th item, which is higher in the first."""
+    """k, and two placements that agree below the k-th document, which is higher in the first."""
     k = draw(st.integers(1, M))
     tail = sorted(draw(st.sets(st.integers(21, 40), min_size=M - k, max_size=M - k)))
     high, low = sorted(draw(st.sets(st.integers(k, 20), min_size=2, max_size=2)))
@@ -250,7 +250,7 @@ def test_the_dominating_ranking_is_preferred_by_leximin_though_most_users_prefer
     assert votes["π′"] > votes["π"]
 
 
-def test_with_total_search_efficiency_only_the_user_of_one_item_decides() -> None:
+def test_with_total_search_efficiency_only_the_user_of_one_document_decides() -> None:
     rows = [row for row in domination.compared("TSE") if row["part"] == partition.DECIDING]
     assert {row["set"]: row["preferred"] for row in rows} == {"3": "π", "34": "tie", "35": "tie", "345": "tie"}
 
@@ -304,7 +304,7 @@ def test_the_mean_of_the_last_position_grows_with_the_first(m: int, n: int) -> N
     assert all(a < b for a, b in pairwise(means.values()))
 
 
-def test_one_item_is_its_own_first_and_last() -> None:
+def test_one_document_is_its_own_first_and_last() -> None:
     with pytest.raises(UsageError, match="one relevant document is both the first and the last"):
         dependence.joint(1, 5)
 
@@ -330,7 +330,7 @@ def test_orientation_is_the_difference_of_the_drawn_placements(measure: str, m: 
         assert orientation(measure, m, n) == pytest.approx(row.direction * (better - worse))
 
 
-def test_the_two_rankings_of_a_panel_differ_in_one_item() -> None:
+def test_the_two_rankings_of_a_panel_differ_in_one_document() -> None:
     for better, worse in schematic.placements(4, 10).values():
         assert len({*better} ^ {*worse}) == 2
         assert schematic.moved(better, worse) in {(1, 7), (4, 10)}

@@ -146,7 +146,7 @@ def test_the_share_tied_in_the_worst_case_is_near_its_expectation(n: int) -> Non
     assert abs(values("worst-case-agreement", "n")[n, "tied"] - expected) < 4 * spread
 
 
-def test_the_expected_share_of_ties_is_a_mean_over_all_numbers_of_relevant_items() -> None:
+def test_the_expected_share_of_ties_is_a_mean_over_all_numbers_of_relevant_documents() -> None:
     by_hand = [sum(comb(p - 1, m - 1) ** 2 for p in range(m, 1001)) / comb(1000, m) ** 2
                for m in range(5, 51)]  # fmt: skip
     assert worst_case_agreement.expected_ties(1000) == pytest.approx(sum(by_hand) / 46)
@@ -206,7 +206,7 @@ def test_every_placement_is_as_likely(m: int, n: int) -> None:
     assert ((counts - 2000) ** 2 / 2000).sum() < 29.7  # χ² with 9 degrees of freedom, p = .0005
 
 
-def test_random_rankings_are_complete_and_each_request_keeps_its_number_of_relevant_items() -> None:
+def test_random_rankings_are_complete_and_each_query_keeps_its_number_of_relevant_documents() -> None:
     positions = random_positions(np.random.default_rng(SEED), 3, np.array([4, 1, 4, 7]), 50)
     projection = positions.at_level(1)
     assert positions.shape == (3, 4)
@@ -227,7 +227,7 @@ def test_tie_probabilities_by_corpus_size_are_the_papers_but_for_one() -> None:
     assert "0.8257 !" in exhibited("ties-by-corpus").render()
 
 
-def test_tie_probabilities_by_relevant_items_are_the_papers_but_for_one() -> None:
+def test_tie_probabilities_by_relevant_documents_are_the_papers_but_for_one() -> None:
     differing = [(row["m"], row["measure"]) for row in exhibited("ties-by-relevant").rows if row["differs"]]
     assert differing == [(10, "R@1000")]
     assert values("ties-by-relevant", "m")[10, "R@1000"] == pytest.approx(0.9803, abs=0.00005)
@@ -270,7 +270,7 @@ def test_expected_ties_are_the_share_of_all_pairs_of_lists(measure: str, m: int,
 
 
 def test_simulated_ties_are_near_the_expected_ones_at_every_depth() -> None:
-    num_pairs = ties_by_depth.NUM_REQUESTS * ties_by_depth.PAIRS_PER_REQUEST
+    num_pairs = ties_by_depth.NUM_QUERIES * ties_by_depth.PAIRS_PER_QUERY
     for row in exhibited("ties-by-depth").rows:
         if row["measure"] == "AP":
             assert row["expected"] is None

@@ -34,9 +34,9 @@ def cut_into(most: int, least: int = 8, held: int = 1 << 18) -> Iterator[None]:
         yield
 
 
-def starts_of(path: Path, most: int, num_requests: int = 1) -> list[int]:
+def starts_of(path: Path, most: int, num_queries: int = 1) -> list[int]:
     with Source(path) as source, cut_into(most):
-        return [start for start, _ in parts.parts_of(source, most, num_requests)]
+        return [start for start, _ in parts.parts_of(source, most, num_queries)]
 
 
 @quick(300)
@@ -63,8 +63,8 @@ def test_a_file_in_parts_says_what_the_whole_says(
     assert compiled == readable
 
 
-def lines_of(request: str, count: int) -> str:
-    return "".join(f"{request} Q0 d{i} {i} {count - i} t\n" for i in range(count))
+def lines_of(query: str, count: int) -> str:
+    return "".join(f"{query} Q0 d{i} {i} {count - i} t\n" for i in range(count))
 
 
 def test_parts_begin_with_a_query(tmp_path: Path) -> None:
@@ -136,8 +136,8 @@ def test_all_parts_are_read_and_none_of_them_twice(tmp_path: Path) -> None:
     with cut_into(4), pytest.MonkeyPatch.context() as patch, Source(path) as source:
         patch.setattr(native, "_feed", None)  # which reads all of it
         patch.setattr(native, "_feed_part", noted)
-        system = native.project_native(source, "r", JUDGMENTS, Conventions(), needs_judged=False)
+        run = native.project_native(source, "r", JUDGMENTS, Conventions(), needs_judged=False)
     assert len(seen) == 4
     assert sorted(seen)[-1][1] is None
-    assert system.num_unjudged == 90 - 3
-    assert system.num_retrieved.tolist() == [9, 9, 0, 9]
+    assert run.num_unjudged == 90 - 3
+    assert run.num_retrieved.tolist() == [9, 9, 0, 9]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import naive
 from lexirecall import project
 from lexirecall.judgments import BoolArray, IntArray, offsets_of
-from lexirecall.measures.owned import OwnedItems, owned_items
+from lexirecall.measures.owned import OwnedDocuments, owned_documents
 from lexirecall.measures.providers import shares_of_providers
 from lexirecall.statistics import Placements, permute_owners
 from strategies import quick
@@ -25,11 +25,11 @@ documents = st.tuples(st.integers(0, 3), st.integers(1, 2), st.frozensets(st.int
 queries = st.lists(st.lists(documents, min_size=1, max_size=3), min_size=2, max_size=3)
 
 
-def items_of(chosen: Queries, *, exposures: Any = None) -> OwnedItems:
+def documents_of(chosen: Queries, *, exposures: Any = None) -> OwnedDocuments:
     flat = [(q, *document) for q, own in enumerate(chosen) for document in own]
     strata = sorted({(q, grade) for q, _, grade, _ in flat})
     given_here = np.array([[e for _, e, _, _ in flat]], float) if exposures is None else exposures
-    return OwnedItems(
+    return OwnedDocuments(
         np.array([q for q, *_ in flat]),
         np.array([strata.index((q, grade)) for q, _, grade, _ in flat]),
         given_here,
@@ -38,8 +38,8 @@ def items_of(chosen: Queries, *, exposures: Any = None) -> OwnedItems:
     )
 
 
-def every(num_systems: int, num_queries: int) -> BoolArray:
-    return np.ones((num_systems, num_queries), bool)
+def every(num_runs: int, num_queries: int) -> BoolArray:
+    return np.ones((num_runs, num_queries), bool)
 
 
 def all_orders(strata: IntArray, num_resamples: int, seed: int) -> Iterator[IntArray]:
@@ -60,11 +60,11 @@ def test_p_is_the_share_of_the_ways_to_permute_owners_with_so_large_a_statistic(
         patch.setattr(module, "FEWEST", 2)
         patch.setattr(module, "_orders", all_orders)
         patch.setattr(module, "resamples_needed", lambda *_, **__: number_of_orders(chosen) + 1)
-        made = permute_owners(items_of(chosen), every(1, len(chosen)))
+        made = permute_owners(documents_of(chosen), every(1, len(chosen)))
     assert made.pvalues.shape == (1, len(owners))
     for c, owner in enumerate(owners):
         differences = naive.placement_differences(chosen, owner)
-        assert made.num_requests[0, c] == len(differences)
+        assert made.num_queries[0, c] == len(differences)
         if len(differences) < 2:
             assert np.isnan([made.pvalues[0, c], made.statistics[0, c], made.corrected[0, c]]).all()
             continue
@@ -96,30 +96,30 @@ def drawn_queries(seed: int, number: int = 12, size: int = 6) -> Queries:
 
 
 def same(one: Placements, other: Placements) -> None:
-    for name in ("statistics", "pvalues", "corrected", "num_requests"):
+    for name in ("statistics", "pvalues", "corrected", "num_queries"):
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
 
 
-def test_neither_blocks_nor_other_systems_nor_the_order_of_items_show(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_neither_blocks_nor_other_runs_nor_the_order_of_documents_show(monkeypatch: pytest.MonkeyPatch) -> None:
     chosen = drawn_queries(0)
     exposures = np.random.default_rng(1).random((3, 72))
-    made = permute_owners(items_of(chosen, exposures=exposures), every(3, 12))
-    alone = permute_owners(items_of(chosen, exposures=exposures[1:2]), every(1, 12))
+    made = permute_owners(documents_of(chosen, exposures=exposures), every(3, 12))
+    alone = permute_owners(documents_of(chosen, exposures=exposures[1:2]), every(1, 12))
     assert made.pvalues[1].tolist() == alone.pvalues[0].tolist()
     monkeypatch.setattr(module, "_BLOCK", 500)
-    same(permute_owners(items_of(chosen, exposures=exposures), every(3, 12)), made)
-    other = permute_owners(items_of(chosen, exposures=exposures), every(3, 12), seed=1)
+    same(permute_owners(documents_of(chosen, exposures=exposures), every(3, 12)), made)
+    other = permute_owners(documents_of(chosen, exposures=exposures), every(3, 12), seed=1)
     assert other.pvalues.tolist() != made.pvalues.tolist()
 
 
-def test_queries_that_do_not_count_for_a_system_do_not_count() -> None:
+def test_queries_that_do_not_count_for_a_run_do_not_count() -> None:
     chosen = drawn_queries(2)
     counts = every(1, 12)
     counts[0, 9:] = False
-    part = permute_owners(items_of(chosen), counts)
-    few = permute_owners(items_of(chosen[:9]), every(1, 9))
+    part = permute_owners(documents_of(chosen), counts)
+    few = permute_owners(documents_of(chosen[:9]), every(1, 9))
     np.testing.assert_allclose(part.statistics, few.statistics, rtol=1e-12)
-    np.testing.assert_array_equal(part.num_requests, few.num_requests)
+    np.testing.assert_array_equal(part.num_queries, few.num_queries)
     assert np.abs(part.pvalues - few.pvalues).max() < 0.03  # other permutations
 
 
@@ -127,14 +127,14 @@ def test_a_provider_is_tested_on_five_queries_that_it_shares_with_others() -> No
     shared = [(3, 1, frozenset({0})), (1, 1, frozenset({1}))]
     alone = [(2, 1, frozenset({1})), (1, 1, frozenset({1}))]
     for number, is_tested in ((4, False), (5, True)):
-        made = permute_owners(items_of([shared] * number + [alone] * 9), every(1, number + 9))
-        assert made.num_requests.tolist() == [[number, number]]
+        made = permute_owners(documents_of([shared] * number + [alone] * 9), every(1, number + 9))
+        assert made.num_queries.tolist() == [[number, number]]
         assert (~np.isnan(made.pvalues)).tolist() == [[is_tested] * 2]
 
 
 def test_where_nothing_differs_nothing_is_found() -> None:
     level = [[(2, 1, frozenset({owner})) for owner in (0, 1, 0)] for _ in range(6)]
-    made = permute_owners(items_of(level), every(1, 6))
+    made = permute_owners(documents_of(level), every(1, 6))
     assert made.pvalues.tolist() == [[1, 1]]
     assert made.statistics.tolist() == [[0, 0]]
 
@@ -144,14 +144,14 @@ def test_a_provider_whose_documents_have_lower_grades_is_not_held_to_be_placed_a
         [(9, 2, frozenset({0})), (8, 2, frozenset({q % 2})), (3, 1, frozenset({1})), (2, 1, frozenset({q % 2}))]
         for q in range(20)
     ]
-    assert permute_owners(items_of(by_grade), every(1, 20)).pvalues.min() > 0.05
+    assert permute_owners(documents_of(by_grade), every(1, 20)).pvalues.min() > 0.05
     equal = [[(e, 1, owners) for e, _, owners in own] for own in by_grade]
-    assert permute_owners(items_of(equal), every(1, 20)).pvalues.max() < 0.001
+    assert permute_owners(documents_of(equal), every(1, 20)).pvalues.max() < 0.001
 
 
-def test_holm_is_over_the_providers_of_each_system_by_itself() -> None:
+def test_holm_is_over_the_providers_of_each_run_by_itself() -> None:
     chosen = drawn_queries(4, number=20)
-    made = permute_owners(items_of(chosen, exposures=np.random.default_rng(7).random((2, 120))), every(2, 20))
+    made = permute_owners(documents_of(chosen, exposures=np.random.default_rng(7).random((2, 120))), every(2, 20))
     for pvalues, corrected in zip(made.pvalues.tolist(), made.corrected.tolist(), strict=True):
         assert min(corrected) == min(1, 3 * min(pvalues))
 
@@ -159,11 +159,11 @@ def test_holm_is_over_the_providers_of_each_system_by_itself() -> None:
 def test_many_providers_need_more_permutations_and_these_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     many: Queries = [[(i % 5, 1, frozenset({i})) for i in range(300)] for _ in range(5)]
     monkeypatch.setattr(module, "MOST_ADDITIONS", 1500 * 10 * 100)
-    made = permute_owners(items_of(many), every(1, 5))
+    made = permute_owners(documents_of(many), every(1, 5))
     assert (made.num_resamples, made.is_bounded) == (100, True)
-    assert permute_owners(items_of(many[:5]), every(1, 5), alpha=0.9).num_resamples == 100
+    assert permute_owners(documents_of(many[:5]), every(1, 5), alpha=0.9).num_resamples == 100
     monkeypatch.undo()
-    few = permute_owners(items_of(drawn_queries(0)), every(1, 12))
+    few = permute_owners(documents_of(drawn_queries(0)), every(1, 12))
     assert (few.num_resamples, few.is_bounded) == (9999, False)
 
 
@@ -174,9 +174,9 @@ def test_exposures_of_documents_add_up_to_those_of_providers(n: int | None) -> N
     owners = {"a": ["Ada", "Ben"], "b": "Ben", "c": "Cy", "e": "Ada"}
     positions = project(judged, runs, providers=owners, corpus_size=n)
     for level in (1, 2):
-        items = owned_items(positions.at_level(level), "dcg", 0.8)
+        documents = owned_documents(positions.at_level(level), "dcg", 0.8)
         shares = shares_of_providers(positions.at_level(level), "dcg", 0.8)
-        of_item = np.repeat(np.arange(len(items.requests)), np.diff(items.offsets))
-        for pair, (request, provider) in enumerate(zip(shares.requests, shares.providers, strict=True)):
-            own = of_item[(items.requests[of_item] == request) & (items.owners == provider)]
-            np.testing.assert_allclose(items.exposures[:, own].sum(axis=1), shares.exposures[:, pair], rtol=1e-12)
+        of_document = np.repeat(np.arange(len(documents.queries)), np.diff(documents.offsets))
+        for pair, (query, provider) in enumerate(zip(shares.queries, shares.providers, strict=True)):
+            own = of_document[(documents.queries[of_document] == query) & (documents.owners == provider)]
+            np.testing.assert_allclose(documents.exposures[:, own].sum(axis=1), shares.exposures[:, pair], rtol=1e-12)

@@ -12,11 +12,11 @@ import pytest
 from command import Outcome
 from lexirecall import compare, project, simulate_collection
 from lexirecall.errors import UsageError
-from lexirecall.statistics import requests_for_preference
+from lexirecall.statistics import queries_for_preference
 from lexirecall.verbs.planning import plan_of, planning_rows, planning_table
 
 Command = Callable[..., Outcome]
-SIMULATED = simulate_collection(7, num_requests=24)
+SIMULATED = simulate_collection(7, num_queries=24)
 FILES = SIMULATED.to_trec()
 GOOD = {name: text.encode() for name, text in FILES.items()}
 RUNS = sorted(name for name in FILES if name.endswith(".run"))
@@ -67,7 +67,7 @@ def test_preferences_are_planned_by_the_sign_test_with_the_ties_of_the_pair(posi
     (compared,) = compare(positions, measures=["LexiRecall"]).measures
     plan = plan_of(compared, 0.05, 0.3)
     untied = compared.wins + compared.losses
-    expected = requests_for_preference(0.3, untied, compared.num_queries, alpha=0.05 / NUM_PAIRS)
+    expected = queries_for_preference(0.3, untied, compared.num_queries, alpha=0.05 / NUM_PAIRS)
     assert plan.queries.tolist() == expected.tolist()
 
 

@@ -28,7 +28,7 @@ from lexirecall.theory.expectations import Utility, chosen_and_tried
 from strategies import costly, quick
 from table import all_measures, is_sum, needs_size
 
-ITEMS = "abcdefgh"
+DOCUMENTS = "abcdefgh"
 TOP_HEAVY = ("AP", "RR", "nDCG", "RBP", "RBP(p=0.5)")
 TRIED = list(dict.fromkeys([*parse_measures([*TOP_HEAVY, "TSE(e='dcg')", "R@2"]), *filter(is_sum, all_measures())]))
 ONE = ("AP", "RR", "nDCG", "nDCG@3", "RBP", "RBP(p=0.5)", "R@3", "P@2", "Success@2", "AP@4")
@@ -36,9 +36,11 @@ ALL = ("TSE", "TSE(e='dcg')", "TSE@3", "LastRel", "All@3")
 
 scores = st.lists(st.floats(-4, 4), min_size=1, max_size=5)
 rankings = st.lists(
-    st.permutations(ITEMS).flatmap(lambda items: st.integers(0, 8).map(lambda k: items[:k])), min_size=1, max_size=5
+    st.permutations(DOCUMENTS).flatmap(lambda documents: st.integers(0, 8).map(lambda k: documents[:k])),
+    min_size=1,
+    max_size=5,
 )
-relevant_items = st.lists(st.sampled_from(ITEMS), min_size=1, max_size=4, unique=True)
+relevant_documents = st.lists(st.sampled_from(DOCUMENTS), min_size=1, max_size=4, unique=True)
 
 
 def value_by(measure: Measure) -> Callable[[naive.Case], float]:
@@ -46,7 +48,7 @@ def value_by(measure: Measure) -> Callable[[naive.Case], float]:
 
 
 def named(values: list[float]) -> tuple[PlackettLuce, dict[str, float]]:
-    return PlackettLuce(values, list(ITEMS[: len(values)])), dict(zip(ITEMS, values, strict=False))
+    return PlackettLuce(values, list(DOCUMENTS[: len(values)])), dict(zip(DOCUMENTS, values, strict=False))
 
 
 # The policy
@@ -55,8 +57,8 @@ def named(values: list[float]) -> tuple[PlackettLuce, dict[str, float]]:
 @given(values=scores, temperature=st.floats(0.5, 20))
 @quick(50)
 def test_a_ranking_is_as_likely_as_its_draws_one_after_the_other(values: list[float], temperature: float) -> None:
-    policy = PlackettLuce(values, list(ITEMS[: len(values)]), temperature)
-    expected = naive.plackett_luce(dict(zip(ITEMS, values, strict=False)), temperature)
+    policy = PlackettLuce(values, list(DOCUMENTS[: len(values)]), temperature)
+    expected = naive.plackett_luce(dict(zip(DOCUMENTS, values, strict=False)), temperature)
     assert [*map(tuple, policy.rankings().tolist())] == [*expected]
     assert policy.probabilities().tolist() == pytest.approx([*expected.values()])
     assert policy.probabilities().sum() == pytest.approx(1)
@@ -69,9 +71,9 @@ def test_a_ranking_is_as_likely_as_its_draws_one_after_the_other(values: list[fl
 def test_the_beginning_of_a_ranking_is_as_likely_as_all_rankings_that_begin_so(
     values: list[float], length: int
 ) -> None:
-    policy, by_item = named(values)
-    begun = tuple(by_item)[:length]
-    total = sum(chance for order, chance in naive.plackett_luce(by_item).items() if order[: len(begun)] == begun)
+    policy, by_document = named(values)
+    begun = tuple(by_document)[:length]
+    total = sum(chance for order, chance in naive.plackett_luce(by_document).items() if order[: len(begun)] == begun)
     assert policy.log_probability(begun) == pytest.approx(math.log(total), abs=1e-12)
 
 
@@ -110,11 +112,11 @@ def test_the_same_seed_draws_the_same_rankings_however_many_at_a_time(monkeypatc
 @given(measure=st.sampled_from(TRIED), values=scores, data=st.data())
 @costly(400)
 def test_exact_expectations_are_sums_over_every_ranking(measure: Measure, values: list[float], data: Any) -> None:
-    policy, by_item = named(values)
-    relevant = data.draw(st.lists(st.sampled_from(sorted(by_item)), min_size=1, unique=True))
+    policy, by_document = named(values)
+    relevant = data.draw(st.lists(st.sampled_from(sorted(by_document)), min_size=1, unique=True))
     n = 9 if needs_size(measure) else None
     users = expected_user_utilities(policy, relevant, measure, corpus_size=n)
-    chances = [*naive.plackett_luce(by_item).items()]
+    chances = [*naive.plackett_luce(by_document).items()]
     expected = naive.user_expectations(chances, relevant, value_by(measure), n)
     assert users.means.tolist() == pytest.approx(expected, abs=1e-12)
     assert users.is_exact
@@ -127,7 +129,7 @@ def test_exact_expectations_are_sums_over_every_ranking(measure: Measure, values
     assert {*wanted} & {*worst.users}
 
 
-@given(measure=st.sampled_from(TRIED), drawn=rankings, relevant=relevant_items, n=st.none() | st.integers(16, 30))
+@given(measure=st.sampled_from(TRIED), drawn=rankings, relevant=relevant_documents, n=st.none() | st.integers(16, 30))
 @costly(1200)
 def test_sampled_expectations_are_means_over_the_rankings(
     measure: Measure, drawn: list[list[str]], relevant: list[str], n: int | None
@@ -146,7 +148,7 @@ def test_sampled_expectations_are_means_over_the_rankings(
         assert np.isnan(users.errors).any()
 
 
-@given(measure=st.sampled_from(TRIED), drawn=rankings, relevant=relevant_items, n=st.none() | st.integers(16, 30))
+@given(measure=st.sampled_from(TRIED), drawn=rankings, relevant=relevant_documents, n=st.none() | st.integers(16, 30))
 @costly(1200)
 def test_who_can_be_worst_off_is_proved_so_that_few_users_are_looked_at(
     measure: Measure, drawn: list[list[str]], relevant: list[str], n: int | None
@@ -172,7 +174,7 @@ def test_for_other_measures_everyone_is_looked_at(name: str) -> None:
     assert Utility.of(name, 100).worst(np.array([[2.0, 9, 4, 50], [1.0, 3, 7, np.inf]])) == "any"
 
 
-@given(drawn=rankings, relevant=relevant_items, name=st.sampled_from(["AP", "Rprec", "nDCG", "R@3"]))
+@given(drawn=rankings, relevant=relevant_documents, name=st.sampled_from(["AP", "Rprec", "nDCG", "R@3"]))
 @quick(100)
 def test_the_worst_off_is_chosen_on_one_half_and_tried_on_the_other(
     drawn: list[list[str]], relevant: list[str], name: str
@@ -251,7 +253,7 @@ def test_a_temperature_without_end_makes_every_ranking_equally_likely() -> None:
 @costly(60)
 def test_the_expected_preference_is_that_over_every_pair_of_rankings(one: list[float], data: Any, name: str) -> None:
     other = data.draw(st.lists(st.floats(-4, 4), min_size=len(one), max_size=len(one)))
-    relevant = data.draw(st.lists(st.sampled_from(ITEMS[: len(one)]), min_size=1, unique=True))
+    relevant = data.draw(st.lists(st.sampled_from(DOCUMENTS[: len(one)]), min_size=1, unique=True))
     (a, of_a), (b, of_b) = named(one), named(other)
     result = expected_preference(a, b, relevant, name)
     rules: dict[str, Callable[[list[float], list[float]], float]] = {
@@ -269,7 +271,7 @@ def test_the_expected_preference_is_that_over_every_pair_of_rankings(one: list[f
     assert (back.value, back.wins) == pytest.approx((-result.value, result.losses))
 
 
-@given(a=rankings, b=rankings, relevant=relevant_items)
+@given(a=rankings, b=rankings, relevant=relevant_documents)
 @quick(100)
 def test_the_preference_between_samples_is_the_mean_over_all_pairs_with_its_jackknife(
     a: list[list[str]], b: list[list[str]], relevant: list[str]

@@ -18,14 +18,14 @@ from lexirecall.text import to_text
 from lexirecall.theory import expected_preference, worst_off_user
 from strategies import costly
 
-ITEMS = "abcdef"
+DOCUMENTS = "abcdef"
 MEASURES = ["AP", "TSE", "Rprec", "nDCG", "R@2", "LastRel", "SetP"]
 
-lists = st.permutations(ITEMS).flatmap(lambda items: st.integers(0, 6).map(lambda k: items[:k]))
+lists = st.permutations(DOCUMENTS).flatmap(lambda documents: st.integers(0, 6).map(lambda k: documents[:k]))
 runs = st.dictionaries(st.sampled_from(["q", "r"]), lists, min_size=1)
 collections: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries({
     "qrels": st.fixed_dictionaries({
-        query: st.dictionaries(st.sampled_from(ITEMS), st.sampled_from([0, 1, 1]), min_size=1) for query in "qr"
+        query: st.dictionaries(st.sampled_from(DOCUMENTS), st.sampled_from([0, 1, 1]), min_size=1) for query in "qr"
     }),
     "policies": st.dictionaries(st.sampled_from(["x", "y#z"]), st.lists(runs, min_size=1, max_size=5), min_size=1),
 })  # fmt: skip
@@ -43,9 +43,9 @@ def named(policies: dict[str, list[Any]]) -> dict[str, Any]:
 def relevant_of(positions: Positions, query: str) -> list[str]:
     """The relevant documents in the order of the judgments, in which ties of users are broken."""
     judgments = positions.judgments
-    q = judgments.requests.index(query)
+    q = judgments.queries.index(query)
     own = range(*judgments.offsets[q : q + 2].tolist())
-    return [to_text(judgments.items[i]) for i in own if judgments.grades[i] >= 1]
+    return [to_text(judgments.documents[i]) for i in own if judgments.grades[i] >= 1]
 
 
 @given(drawn=has_relevant, n=st.none() | st.integers(12, 20), queries=st.sampled_from(["all", "intersection"]))
@@ -65,7 +65,7 @@ def test_a_policy_is_its_samples_one_query_at_a_time(drawn: dict[str, Any], n: i
             if str(measure) == "SetP":
                 assert (p, c) not in made.worst
                 continue
-            for q, query in enumerate(positions.requests):
+            for q, query in enumerate(positions.queries):
                 samples = [run.get(query, []) for run in own if queries == "all" or query in run]
                 check_worst(made.worst[p, c].values[q], samples, relevant_of(positions, query), measure, n)
 
@@ -86,11 +86,11 @@ def test_two_policies_are_compared_by_all_pairs_of_samples(drawn: dict[str, Any]
     made = PolicyScores.of(positions, ["AP", "LexiRecall", "RPP"])
     assert len(made.pairs) == (2 if len(policies) == 2 else 0)
     for pair in made.pairs:
-        relevant = {query: relevant_of(positions, query) for query in positions.requests}
+        relevant = {query: relevant_of(positions, query) for query in positions.queries}
         duels = []
-        for query, items in relevant.items():
+        for query, documents in relevant.items():
             a, b = ([run.get(query, []) for run in policies[each]] for each in (pair.a, pair.b))
-            duels += [expected_preference(a, b, items, pair.preference)] if items else []
+            duels += [expected_preference(a, b, documents, pair.preference)] if documents else []
         assert pair.queries == len(duels)
         if duels:
             assert pair.mean == pytest.approx(np.mean([duel.value for duel in duels]), abs=1e-12)
@@ -215,7 +215,7 @@ def test_what_cannot_be_shown_is_refused(runs: Any, measures: Any, options: Any,
 
 
 def in_lines(ranked: list[str]) -> bytes:
-    return "".join(f"q Q0 {item} {i} {-i} x\n" for i, item in enumerate(ranked, 1)).encode()
+    return "".join(f"q Q0 {document} {i} {-i} x\n" for i, document in enumerate(ranked, 1)).encode()
 
 
 GOOD = {

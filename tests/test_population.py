@@ -109,7 +109,7 @@ def test_a_function_of_positions_is_called_for_each_user() -> None:
     assert users.best.levels == (1,)
 
 
-def test_a_set_of_items_is_named_by_its_bit_mask() -> None:
+def test_a_set_of_documents_is_named_by_its_bit_mask() -> None:
     users = user_utilities("AP", [7, 1, 3])
     assert users.masks.tolist() == [1, 2, 3, 4, 5, 6, 7]
     assert [users.member(mask).levels for mask in users.masks] == naive.nonempty_sets(3)
@@ -122,8 +122,8 @@ def test_the_worst_off_has_the_highest_value_where_lower_is_better() -> None:
     assert (users.worst.utility, users.best.utility) == (8, 2)
 
 
-def test_missing_items_stay_where_the_whole_ranking_has_them() -> None:
-    """Who wants only the first of the two missing items finds it at 99, as everyone does."""
+def test_missing_documents_stay_where_the_whole_ranking_has_them() -> None:
+    """Who wants only the first of the two missing documents finds it at 99, as everyone does."""
     users = user_utilities("LastRel", [4], 3, corpus_size=100)
     assert users.positions.tolist() == [4, 99, 100]
     assert users.member(0b010).utility == 99
@@ -148,7 +148,7 @@ def test_what_was_not_retrieved_is_not_seen_even_if_the_exposure_never_vanishes(
         assert worst_case_provider(exposure, [1], 2, corpus_size=5) == 0.6
 
 
-def test_twenty_relevant_items_are_enumerated() -> None:
+def test_twenty_relevant_documents_are_enumerated() -> None:
     positions = list(range(2, 62, 3))
     users, providers = user_utilities("nDCG", positions), provider_utilities("dcg", positions)
     assert len(users) == len(providers) == 2**20 - 1
@@ -158,7 +158,7 @@ def test_twenty_relevant_items_are_enumerated() -> None:
 
 @given(ranking=rankings(), name=st.sampled_from(list(EXPOSURES)))
 @quick(100)
-def test_the_exposures_of_all_providers_are_sums_over_their_items(ranking: Ranking, name: str) -> None:
+def test_the_exposures_of_all_providers_are_sums_over_their_documents(ranking: Ranking, name: str) -> None:
     n = ranking.corpus_size
     assume(n or not needs_size(TSE(e=name)))
     placed = ranking.placed(at_bottom=True)
@@ -215,7 +215,7 @@ def test_the_worst_case_of_r_precision_is_0_where_its_own_exposure_is_1() -> Non
     assert user_utilities("Rprec", [1, 2]).worst.utility == 0
 
 
-def test_the_closed_form_is_refused_unless_the_weight_of_a_single_item_is_1() -> None:
+def test_the_closed_form_is_refused_unless_the_weight_of_a_single_document_is_1() -> None:
     double = Measure("Double", "exposure too large by two", lambda i: 2 / i, lambda i, m: i / m / 2)
     assert is_top_heavy(double)
     assert user_utilities(double, [1, 4]).worst.utility == 1 / 4

@@ -21,7 +21,7 @@ from lexirecall.statistics import Differences
 from lexirecall.statistics import bootstrap as bootstrap_module
 from lexirecall.statistics import interaction as interaction_module
 from lexirecall.statistics import portions as module
-from lexirecall.statistics.aggregate import from_pairs, order_systems
+from lexirecall.statistics.aggregate import from_pairs, order_runs
 from lexirecall.statistics.bootstrap import RESAMPLED, bootstrap_order
 from lexirecall.statistics.portions import PortionedPairs, pairs_of
 from strategies import Collection, collections, costly, quick
@@ -39,7 +39,7 @@ ROWS: tuple[str | Evaluable, ...] = (
 TESTS = ("auto", "t", "wilcoxon", "sign", "randomization", "max-t", "hsd", "randomized-hsd")
 SUMS = ("a", "b", "means", "wins", "ties", "losses", "deviations", "effective")
 TESTED = ("effects", "pvalues", "lows", "highs", "corrected")
-several = collections(max_systems=5, with_size=True)
+several = collections(max_runs=5, with_size=True)
 
 
 def positions_of(collection: Collection) -> Positions:
@@ -67,28 +67,28 @@ def numbers_of(comparison: Comparison) -> list[Any]:
 def test_any_pair_is_what_all_pairs_held_at_once_say(row: str | Evaluable, collection: Collection) -> None:
     contrasts = contrasts_of(row, positions_of(collection))
     held = contrasts.held()
-    a, b = np.indices((len(held.systems),) * 2).reshape(2, -1)
+    a, b = np.indices((len(held.runs),) * 2).reshape(2, -1)
     np.testing.assert_array_equal(contrasts.between(a, b), held.values[a, b])
     assert contrasts.between(a, b).dtype == held.values.dtype
     np.testing.assert_array_equal(contrasts.wins, held.wins)
-    np.testing.assert_array_equal(contrasts.num_requests, held.num_requests)
-    for s in range(len(held.systems)):
+    np.testing.assert_array_equal(contrasts.num_queries, held.num_queries)
+    for s in range(len(held.runs)):
         np.testing.assert_array_equal(contrasts.against(s), held.against(s))
 
 
 @pytest.mark.parametrize("row", ROWS, ids=str)
 @costly(10)
 @given(collection=several, data=st.data())
-def test_some_requests_are_those_of_all(row: str | Evaluable, collection: Collection, data: st.DataObject) -> None:
+def test_some_queries_are_those_of_all(row: str | Evaluable, collection: Collection, data: st.DataObject) -> None:
     contrasts = contrasts_of(row, positions_of(collection))
-    number = len(contrasts.requests)
+    number = len(contrasts.queries)
     chosen = np.array(data.draw(st.lists(st.integers(0, number - 1), unique=True).map(sorted)), np.int64)
     some, held = contrasts.on(chosen), contrasts.held().on(chosen)
-    a, b = pairs_of(len(held.systems))
+    a, b = pairs_of(len(held.runs))
     np.testing.assert_array_equal(some.between(a, b), held.values[a, b])
     np.testing.assert_array_equal(some.held().values, held.values)
     np.testing.assert_array_equal(some.taking_part, held.taking_part)
-    assert some.requests == held.requests
+    assert some.queries == held.queries
     again = some.on(np.arange(len(chosen))[::2])
     np.testing.assert_array_equal(again.between(a, b), held.values[a, b][:, ::2])
 
@@ -102,19 +102,19 @@ def test_portions_add_up_to_what_all_pairs_do(row: str | Evaluable, collection: 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_PORTION", size)
         portioned = PortionedPairs.of(contrasts)
-        for name in ("is_signs", "num_requests", *SUMS):
+        for name in ("is_signs", "num_queries", *SUMS):
             np.testing.assert_array_equal(getattr(portioned, name), getattr(held, name))
         np.testing.assert_array_equal(portioned.compared, held.compared)
         if len(held.a) == 0:
             return
-        is_even = np.arange(len(contrasts.requests)) % 2 == 0
+        is_even = np.arange(len(contrasts.queries)) % 2 == 0
         found = [[(p.tolist(), q.tolist()) for p, q in each.alike(is_even)] for each in (portioned, held)]
         assert sorted(found[0]) == sorted(found[1])
 
 
 @pytest.mark.parametrize("test", TESTS)
 @costly(8)
-@given(collection=collections(max_systems=5), size=st.sampled_from([1, 5, 40]))
+@given(collection=collections(max_runs=5), size=st.sampled_from([1, 5, 40]))
 def test_no_comparison_shows_how_many_pairs_are_at_hand(test: str, collection: Collection, size: int) -> None:
     options: dict[str, Any] = {"measures": ["LexiRecall", "AP", "RPP"], "test": test, "num_resamples": 50}
     assume(is_comparable(collection))
@@ -127,7 +127,7 @@ def test_no_comparison_shows_how_many_pairs_are_at_hand(test: str, collection: C
 
 @pytest.mark.parametrize("test", TESTS)
 @costly(10)
-@given(collection=collections(max_systems=5), data=st.data())
+@given(collection=collections(max_runs=5), data=st.data())
 def test_a_baseline_leaves_the_pairs_with_it_as_they_are(
     test: str, collection: Collection, data: st.DataObject
 ) -> None:
@@ -142,7 +142,7 @@ def test_a_baseline_leaves_the_pairs_with_it_as_they_are(
     for one, all_pairs in zip(asked.measures, every.measures, strict=True):
         is_asked = (all_pairs.a == at) | (all_pairs.b == at)
         names = ["a", "b", "means", "wins", "ties", "losses", "lows", "highs"]
-        if test != "randomization":  # where the requests on which any pair is compared decide how signs are flipped
+        if test != "randomization":  # where the queries on which any pair is compared decide how signs are flipped
             names.append("pvalues")
         for name in names:
             np.testing.assert_array_equal(getattr(one, name), getattr(all_pairs, name)[is_asked])
@@ -169,7 +169,7 @@ def test_with_a_baseline_only_its_pairs_are_compared(test: str, monkeypatch: pyt
 @given(collection=several)
 def test_an_order_does_not_need_all_pairs_at_once(method: str, collection: Collection) -> None:
     contrasts = contrasts_of("RPP", positions_of(collection))
-    one, other = order_systems(contrasts, method), order_systems(contrasts.held(), method)
+    one, other = order_runs(contrasts, method), order_runs(contrasts.held(), method)
     np.testing.assert_array_equal(one.scores, other.scores)
     assert (one.ranks.tolist(), one.cycles) == (other.ranks.tolist(), other.cycles)
 

@@ -48,25 +48,25 @@ def same_scores(one: Positions, other: Positions, level: float) -> None:
 # Imputation and the size of the corpus
 
 
-def test_missing_items_stand_at_the_very_bottom() -> None:
+def test_missing_documents_stand_at_the_very_bottom() -> None:
     """The paper's example: 2, 3, 8 of six gives 2, 3, 8, n-2, n-1, n."""
     projection = project({"q": SIX}, {"q": TEN}, corpus_size=1000).at_level(1)
     assert projection.vector(0, 0, imputed=True).tolist() == [2, 3, 8, 998, 999, 1000]
     assert projection.vector(0, 0).tolist() == [2, 3, 8, np.inf, np.inf, np.inf]
 
 
-def test_missing_items_stand_at_infinity_where_the_bottom_is_unknown() -> None:
+def test_missing_documents_stand_at_infinity_where_the_bottom_is_unknown() -> None:
     projection = project({"q": SIX}, {"q": TEN}).at_level(1)
     assert projection.vector(0, 0, imputed=True).tolist() == [2, 3, 8, np.inf, np.inf, np.inf]
 
 
-def test_an_optimist_puts_missing_items_right_below_the_list() -> None:
+def test_an_optimist_puts_missing_documents_right_below_the_list() -> None:
     positions = project({"q": {**SIX, "d": 2}}, {"q": TEN}, imputation="optimistic")
     assert positions.at_level(1).vector(0, 0).tolist() == [2, 3, 8, 11, 12, 13]
     assert positions.at_level(2).vector(0, 0).tolist() == [11]  # at each level the first missing one comes next
 
 
-def test_the_corpus_size_may_differ_from_request_to_request() -> None:
+def test_the_corpus_size_may_differ_from_query_to_query() -> None:
     qrels = {7: {"a": 1}, "8": {"a": 1}}
     positions = project(qrels, {"7": [], "8": []}, corpus_size={"7": 10, 8: 20})
     assert MEASURES["LastRel"].scores(positions.at_level(1)).tolist() == [[10, 20]]
@@ -75,8 +75,8 @@ def test_the_corpus_size_may_differ_from_request_to_request() -> None:
 
 
 @pytest.mark.parametrize("imputation", choices_of(Conventions, "imputation"))
-def test_a_corpus_that_is_too_small_is_refused_by_run_and_request(imputation: str) -> None:
-    """Ten items were retrieved and three relevant ones were not: 13 is enough, 12 is not."""
+def test_a_corpus_that_is_too_small_is_refused_by_run_and_query(imputation: str) -> None:
+    """Ten documents were retrieved and three relevant ones were not: 13 is enough, 12 is not."""
     qrels, runs = {"r0": {"z": 1}, "r1": SIX}, {"good": {"r0": ["z"], "r1": list(SIX)}, "deep": {"r1": TEN}}
     project(qrels, runs, corpus_size=13, imputation=imputation)
     with pytest.raises(DataError, match="the corpus size 12 is too small for query 'r1': deep") as caught:
@@ -106,14 +106,14 @@ def test_positions_that_are_given_reach_down_to_the_last_of_them() -> None:
         assert parse_measure(name).scores(projection).ravel().tolist() == values
 
 
-def test_fewer_relevant_items_than_positions_are_refused() -> None:
+def test_fewer_relevant_documents_than_positions_are_refused() -> None:
     with pytest.raises(UsageError, match="1 relevant documents cannot be at"):
         MEASURES["AP"].of([1, 2], num_relevant=1)
 
 
 @pytest.mark.parametrize("measure", [m for m in all_measures() if not m.graded and not m.needs_providers], ids=str)
 def test_the_level_does_not_matter_to_positions_that_are_given(measure: Measure) -> None:
-    """`of` takes the positions of the relevant items: from which grade on they are relevant has been decided."""
+    """`of` takes the positions of the relevant documents: from which grade on they are relevant has been decided."""
     at_level_2, at_any = (each.of([2, 3, 8], corpus_size=9) for each in (measure(rel=2), measure))
     assert at_level_2 == pytest.approx(at_any, abs=0, rel=0, nan_ok=True)
 
@@ -134,7 +134,7 @@ def test_a_cut_equals_a_projection_of_that_depth(ties: str, collection: Collecti
 
 @pytest.mark.parametrize("given", [{"imputation": "optimistic"}, {"judged_only": True}], ids=str)
 def test_a_cut_that_cannot_be_made_afterwards_is_refused_or_right(given: dict[str, Any]) -> None:
-    """An optimist's missing items follow the cut; the depth counts items that are taken out for want of a judgment."""
+    """An optimist's missing documents follow the cut; the depth counts those taken out for want of a judgment."""
     qrels, run = {"q": {"a": 1, "b": 1, "c": 1}}, {"q": ["x", "a", "b"]}
     try:
         cut = project(qrels, run, **given).cut(2)
@@ -162,8 +162,8 @@ def test_a_level_is_a_mask_over_the_grades(collection: Collection, ordering: Ord
         **collection.given_size,
     }
     binary = {
-        request: {item: float(grade >= level) if grade >= 0 else grade for item, grade in judged.items()}
-        for request, judged in collection.qrels.items()
+        query: {document: float(grade >= level) if grade >= 0 else grade for document, grade in judged.items()}
+        for query, judged in collection.qrels.items()
     }
     graded = project(collection.qrels, collection.runs, **given)
     binarized = project(binary, collection.runs, **given)
@@ -175,7 +175,7 @@ def test_a_level_is_a_mask_over_the_grades(collection: Collection, ordering: Ord
 
 @pytest.mark.parametrize("level", [0, -1, float("nan")])
 def test_a_level_at_which_what_is_not_relevant_would_be_is_refused(level: float) -> None:
-    """A grade of 0 says not relevant, and the items with such a grade are not among those found."""
+    """A grade of 0 says not relevant, and the documents with such a grade are not among those found."""
     with pytest.raises(UsageError, match="level"):
         project({"q": {"a": 0, "b": 1}}, {"q": ["a", "b"]}).at_level(level)
 
@@ -186,7 +186,7 @@ def test_one_level_does_not_change_another() -> None:
     assert first == [[2, 3], [2], [2, 3]]
 
 
-tied = collections(scores=(1.0, 1.0, 2.0), documents=DOCUMENTS[:7], max_systems=1)
+tied = collections(scores=(1.0, 1.0, 2.0), documents=DOCUMENTS[:7], max_runs=1)
 
 
 @costly(50)
@@ -194,7 +194,7 @@ tied = collections(scores=(1.0, 1.0, 2.0), documents=DOCUMENTS[:7], max_systems=
 def test_the_mean_over_tied_orders_lies_between_worst_and_best(
     collection: Collection, depth: int | None, level: float
 ) -> None:
-    """For all measures with a closed form but those of judged items, to which relevance is not all that matters."""
+    """For all measures with a closed form but those of judged documents, to which relevance is not all that matters."""
     given = {"depth": depth, **collection.given_size}
     worst, mean, best = (
         project(collection.qrels, collection.runs, ties=t, **given) for t in ("worst", "expected", "best")
@@ -217,16 +217,16 @@ def test_the_order_of_input_does_not_matter(ties: str, collection: Collection, r
         return {key: inner(mapping[key]) for key in random.sample(sorted(mapping), len(mapping))}
 
     given: dict[str, Any] = {"ties": ties, "needs_judged": True}
-    qrels = {request: shuffled(judged) for request, judged in collection.qrels.items()}
+    qrels = {query: shuffled(judged) for query, judged in collection.qrels.items()}
     runs = {name: shuffled(run, shuffled) for name, run in collection.runs.items()}
     same_scores(project(collection.qrels, collection.runs, **given), project(qrels, runs, **given), level)
 
 
-def test_tied_items_stand_in_descending_order_of_their_bytes() -> None:
+def test_tied_documents_stand_in_descending_order_of_their_bytes() -> None:
     """b > a > B, as trec_eval has it; é and 日 are two and three bytes, all greater than those of ASCII."""
-    items = ["B", "a", "b", "é", "日", "10", "9"]
-    positions = project({"q": dict.fromkeys(items, 1)}, {"q": dict.fromkeys(items, 0.5)}, ties="trec")
-    found = [positions.judgments.items[item].decode() for item in positions.found.items]
+    documents = ["B", "a", "b", "é", "日", "10", "9"]
+    positions = project({"q": dict.fromkeys(documents, 1)}, {"q": dict.fromkeys(documents, 0.5)}, ties="trec")
+    found = [positions.judgments.documents[document].decode() for document in positions.found.documents]
     assert found == ["日", "é", "b", "a", "B", "9", "10"]
 
 
@@ -240,7 +240,7 @@ def test_of_thirty_equal_scores_the_lowest_id_comes_last() -> None:
         assert score("RR", project({"q": {"d00": 1}}, {"q": dict.fromkeys(order, 1.0)})) == 1 / 30
 
 
-def test_requests_are_matched_by_id() -> None:
+def test_queries_are_matched_by_id() -> None:
     """ranx matches dicts by place and finds nothing here."""
     positions = project({"q1": {"a": 1}, "q2": {"b": 1}}, {"q2": {"b": 1.0}, "q1": {"a": 1.0}})
     assert MEASURES["RR"].scores(positions.at_level(1)).tolist() == [[1, 1]]
@@ -268,7 +268,7 @@ def test_grades_are_not_cut_to_whole_numbers() -> None:
 
 @pytest.mark.parametrize("grade", [1, 2, 3, 4])
 def test_rank_biased_precision_is_binary(grade: int) -> None:
-    """ranx multiplies by the grade and gives 2.625 for three 3s; trec_eval 10 divides by the highest of the request."""
+    """ranx multiplies by the grade and gives 2.625 for three 3s; trec_eval 10 divides by the highest of the query."""
     positions = project({"q": {"a": grade, "b": grade, "c": 1}}, {"q": ["a", "b", "c"]})
     assert score("RBP(p=0.5)", positions) == 1 / 2 + 1 / 4 + 1 / 8
     assert score("RBP(p=0.5,rel=2)", positions) == (1 / 2 + 1 / 4 if grade >= 2 else 0)
@@ -289,19 +289,19 @@ def test_one_order_holds_for_all_measures() -> None:
         assert score("RBP(p=0.5)", positions) == 1 / 4
 
 
-def test_an_item_is_not_counted_twice() -> None:
-    """LensKit finds a recall of 2 where an item is listed twice."""
+def test_an_document_is_not_counted_twice() -> None:
+    """LensKit finds a recall of 2 where a document is listed twice."""
     for run in ({"q": ["a", "a"]}, {"q": {7: 1.0, "7": 2.0}}):
         with pytest.raises(FormatError, match="listed twice"):
             project({"q": {"a": 1, "7": 1}}, run)
     assert score("R@2", project({"q": {"a": 1}}, {"q": ["a", "a"]}, duplicates="first")) == 1
 
 
-def test_only_judged_requests_are_scored_and_all_of_them() -> None:
-    """ir_measures averages over requests without judgments, and forgets what is relevant to those without an answer."""
+def test_only_judged_queries_are_scored_and_all_of_them() -> None:
+    """ir_measures averages over queries without judgments, and forgets what is relevant to those without an answer."""
     qrels = {"q1": {"a": 1}, "q2": {"b": 1, "c": 1}, "negative": {"a": -1}}
     positions = project(qrels, {"q1": {"a": 1.0}, "unjudged": {"a": 1.0}, "negative": {}}, needs_judged=True)
-    assert positions.requests == ("q1", "q2", "negative")
+    assert positions.queries == ("q1", "q2", "negative")
     assert positions.num_unjudged == (1,)
     assert positions.answered.tolist() == [[True, False, True]]
     assert MEASURES["NumRel"].scores(positions.at_level(1)).tolist() == [[1, 2, 0]]
@@ -309,7 +309,7 @@ def test_only_judged_requests_are_scored_and_all_of_them() -> None:
     assert np.isnan(parse_measure("Judged@10").scores(positions.at_level(1))).tolist() == [[False, True, True]]
 
 
-def test_an_ideal_ranking_is_worth_1_however_few_items_are_relevant() -> None:
+def test_an_ideal_ranking_is_worth_1_however_few_documents_are_relevant() -> None:
     """rectools fills the ideal up to the cut-off and gives 0.469."""
     assert score("nDCG@3", project({"q": {"a": 1}}, {"q": ["a", "x", "y"]})) == 1
 
@@ -321,8 +321,8 @@ def test_two_runs_of_one_name_are_refused() -> None:
 
 
 @pytest.mark.parametrize("measure", [m for m in all_measures() if m.needs_judged], ids=str)
-def test_measures_of_judged_items_take_positions_alone_of_several_systems(measure: Measure) -> None:
-    """Of vectors there is nothing that was judged and is not relevant, in any of the systems."""
+def test_measures_of_judged_documents_take_positions_alone_of_several_runs(measure: Measure) -> None:
+    """Of vectors there is nothing that was judged and is not relevant, in any of the runs."""
     vectors = [[1, 3], [2], [1, 2, 3]]
     ranked = {"q": dict.fromkeys("012", 1)}
     runs = {str(n): {"q": [*(str(vector.index(p)) if p in vector else f"x{p}" for p in range(1, vector[-1] + 1))]}

@@ -71,7 +71,7 @@ def content(value: Any) -> Any:
 
 @pytest.mark.filterwarnings("ignore:optimistic imputation")
 @costly(200)
-@given(collection=collections(max_systems=3), options=rules())
+@given(collection=collections(max_runs=3), options=rules())
 def test_what_is_saved_comes_back_to_the_bit(
     collection: Collection, options: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -102,7 +102,7 @@ def test_positions_of_scores_and_of_vectors_come_back_too(
 
 @pytest.mark.filterwarnings("ignore:optimistic imputation")
 @quick(30)
-@given(collection=collections(max_systems=3), options=rules(), one=st.integers(0, 2))
+@given(collection=collections(max_runs=3), options=rules(), one=st.integers(0, 2))
 def test_a_file_in_the_place_of_runs_gives_the_same_positions(
     collection: Collection, options: dict[str, Any], one: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -192,7 +192,7 @@ def test_query_ids_keep_their_type(tmp_path: Path) -> None:
     positions = project(qrels, {"7": ["a"]})
     positions.save(tmp_path / "model.parquet")
     loaded = load_positions(tmp_path / "model.parquet")
-    assert loaded.judgments.request_type == positions.judgments.request_type == "int64"
+    assert loaded.judgments.query_type == positions.judgments.query_type == "int64"
 
 
 def test_a_file_may_have_any_name_and_may_be_packed(tmp_path: Path) -> None:
@@ -202,8 +202,8 @@ def test_a_file_may_have_any_name_and_may_be_packed(tmp_path: Path) -> None:
     (tmp_path / "a.run").write_bytes(data)
     (tmp_path / "b.gz").write_bytes(gzip.compress(data))
     for name in ("a.run", "b.gz"):
-        assert project(QRELS, tmp_path / name).systems == ("x", "y")
-        assert load_positions(tmp_path / name).systems == ("x", "y")
+        assert project(QRELS, tmp_path / name).runs == ("x", "y")
+        assert load_positions(tmp_path / name).runs == ("x", "y")
 
 
 def test_files_and_runs_mix_and_names_count(tmp_path: Path) -> None:
@@ -211,9 +211,9 @@ def test_files_and_runs_mix_and_names_count(tmp_path: Path) -> None:
     project(QRELS, {"z": RUNS["x"]}).save(tmp_path / "z.parquet")
     (tmp_path / "t.run").write_text("q1 Q0 a 1 1 t\n")
     mixed = [tmp_path / "both.parquet", tmp_path / "t.run", tmp_path / "z.parquet"]
-    assert project(QRELS, mixed).systems == ("x", "y", "t.run", "z")
+    assert project(QRELS, mixed).runs == ("x", "y", "t.run", "z")
     assert len(compare(QRELS, [tmp_path / "both.parquet"], ["AP"]).runs) == 2
-    assert project(QRELS, {"new": tmp_path / "z.parquet"}).systems == ("new",)
+    assert project(QRELS, {"new": tmp_path / "z.parquet"}).runs == ("new",)
     with pytest.raises(FormatError, match="has 2 runs, but only one name is given"):
         project(QRELS, {"new": tmp_path / "both.parquet"})
     with pytest.raises(UsageError, match="two runs have the same name: 'z'"):
@@ -267,7 +267,7 @@ def test_other_conventions_are_refused_with_the_difference(tmp_path: Path) -> No
     project(QRELS, RUNS, judged_only=True).save(tmp_path / "judged.parquet")
     with pytest.raises(UsageError, match="give --judged-only, or project"):
         project(QRELS, tmp_path / "judged.parquet")
-    assert project(QRELS, tmp_path / "model.parquet", depth=2).systems == ("x", "y")
+    assert project(QRELS, tmp_path / "model.parquet", depth=2).runs == ("x", "y")
 
 
 def test_the_corpus_size_of_a_file_holds_for_all_and_must_agree(tmp_path: Path) -> None:
@@ -300,7 +300,7 @@ def test_measures_that_need_judged_documents_need_them_in_the_file(tmp_path: Pat
 def test_a_run_without_judged_documents_is_still_noted(tmp_path: Path) -> None:
     project(QRELS, {"x": {"q1": ["A", "B"]}}).save(tmp_path / "model.parquet")
     [mismatch] = project(QRELS, {"new": tmp_path / "model.parquet"}).mismatches
-    assert (mismatch.system, mismatch.retrieved) == ("new", ("A", "B"))
+    assert (mismatch.run, mismatch.retrieved) == ("new", ("A", "B"))
 
 
 def test_units_and_providers_are_given_with_the_file_and_not_kept_in_it(tmp_path: Path) -> None:
@@ -322,7 +322,7 @@ def test_units_and_providers_are_given_with_the_file_and_not_kept_in_it(tmp_path
 
 
 def test_two_runs_of_one_name_cannot_be_saved(tmp_path: Path) -> None:
-    positions = replace(project(QRELS, RUNS), systems=("x", "x"))
+    positions = replace(project(QRELS, RUNS), runs=("x", "x"))
     with pytest.raises(UsageError, match="two runs have the same name"):
         positions.save(tmp_path / "model.parquet")
 
@@ -493,34 +493,34 @@ def naively(table: Any) -> Any:
 def as_read(positions: Positions) -> Any:
     """Return the same of positions."""
     rankings: dict[Any, Any] = {}
-    judgments, ids = positions.judgments, [each.decode() for each in positions.judgments.items]
+    judgments, ids = positions.judgments, [each.decode() for each in positions.judgments.documents]
     places: dict[tuple[int, int], Any] = {}
     for tracks in filter(None, (positions.found, positions.others)):
-        none = [None] * len(tracks.items)
+        none = [None] * len(tracks.documents)
         starts = none if tracks.block_starts is None else tracks.block_starts.tolist()
         sizes = none if tracks.block_sizes is None else tracks.block_sizes.tolist()
-        for owner, item, *place in zip(
+        for owner, document, *place in zip(
             tracks.segments.owners.tolist(),
-            tracks.items.tolist(),
+            tracks.documents.tolist(),
             tracks.positions.tolist(),
             starts,
             sizes,
             strict=True,
         ):
-            places[owner, item] = tuple(place)
-    for s, system in enumerate(positions.systems):
-        for q, query in enumerate(positions.requests):
+            places[owner, document] = tuple(place)
+    for s, run in enumerate(positions.runs):
+        for q, query in enumerate(positions.queries):
             judged = range(judgments.offsets[q], judgments.offsets[q + 1])
             n = None if positions.corpus_size is None else int(positions.corpus_size[q])
-            rankings[system, query] = {
+            rankings[run, query] = {
                 "retrieved": int(positions.num_retrieved[s, q]) if positions.answered[s, q] else None,
                 "judged": {
-                    ids[item]: (judgments.grades[item], places.get((s * len(positions.requests) + q, item)))
-                    for item in judged
+                    ids[document]: (judgments.grades[document], places.get((s * len(positions.queries) + q, document)))
+                    for document in judged
                 },
                 "corpus_size": n,
             }
-    return list(positions.systems), positions.conventions.depth, positions.others is not None, rankings
+    return list(positions.runs), positions.conventions.depth, positions.others is not None, rankings
 
 
 CELLS: dict[str, list[Any]] = {
@@ -533,7 +533,7 @@ FACTS: list[Any] = [None, True, False, -1, 0, 1, 2, 3, 1.5, 1e400, "", "text", "
 
 @pytest.mark.filterwarnings("ignore:optimistic imputation")
 @costly(400)
-@given(collection=collections(max_systems=2), options=rules(), is_whole=st.booleans(), data=st.data())
+@given(collection=collections(max_runs=2), options=rules(), is_whole=st.booleans(), data=st.data())
 def test_a_file_with_another_value_is_refused_or_read_as_it_says(
     collection: Collection, options: dict[str, Any], is_whole: bool, data: st.DataObject
 ) -> None:
@@ -591,7 +591,7 @@ def test_damaged_and_foreign_files_are_refused(tmp_path: Path) -> None:
             load_positions(tmp_path / name)
     with pytest.raises(FormatError, match="truncated"):
         project(QRELS, tmp_path / "cut")
-    assert project(QRELS, tmp_path / "table").systems == ("table",)
+    assert project(QRELS, tmp_path / "table").runs == ("table",)
 
 
 @quick(40)
@@ -621,7 +621,7 @@ def test_a_folder_of_positions_files_is_not_one_table(tmp_path: Path) -> None:
     project(QRELS, RUNS).save(tmp_path / "model.parquet")
     with pytest.raises(FormatError, match="is a positions file, but a folder is one table"):
         project(QRELS, tmp_path)
-    assert project(QRELS, f"{tmp_path}/*.parquet").systems == ("x", "y")
+    assert project(QRELS, f"{tmp_path}/*.parquet").runs == ("x", "y")
 
 
 @pytest.mark.parametrize("engine", [DUCKDB, SPARK], ids=lambda engine: engine.name)

@@ -1,4 +1,4 @@
-"""Power: shares by hand, numbers of requests by published tables, by other software, by definition and by trial."""
+"""Power: shares by hand, numbers of queries by published tables, by other software, by definition and by trial."""
 
 import math
 
@@ -18,8 +18,8 @@ from lexirecall.statistics.power import (
     detectable_effects,
     detectable_shares,
     discriminative_power,
-    requests_for_effects,
-    requests_for_preference,
+    queries_for_effects,
+    queries_for_preference,
     share_of_alpha,
 )
 from strategies import quick
@@ -31,14 +31,14 @@ def of_values(values: FloatArray, *, is_signs: bool = False) -> Differences:
 
 
 def for_effects(*effects: float, alpha: float = 0.05, power: float = 0.8) -> FloatArray:
-    return requests_for_effects(np.array(effects), alpha=alpha, power=power)
+    return queries_for_effects(np.array(effects), alpha=alpha, power=power)
 
 
 def for_counts(wins: int, losses: int, ties: int = 0, *, alpha: float = 0.05, power: float = 0.8) -> FloatArray:
     """The number for the mean preference that these counts have."""
     untied, every = wins + losses, wins + losses + ties
     preference = (wins - losses) / max(every, 1)
-    return requests_for_preference(preference, np.array([untied]), np.array([every]), alpha=alpha, power=power)
+    return queries_for_preference(preference, np.array([untied]), np.array([every]), alpha=alpha, power=power)
 
 
 # Discriminative power
@@ -57,14 +57,14 @@ def test_discriminative_power_is_the_share_of_defined_p_below_alpha() -> None:
 @pytest.mark.parametrize(
     ("effect", "published"), [(0.2, 199), (0.5, 34), (0.8, 15), (-0.5, 34), (1.0, 10), (0.1, 787), (0.3, 90)]
 )
-def test_requests_needed_are_those_of_published_tables(effect: float, published: int) -> None:
+def test_queries_needed_are_those_of_published_tables(effect: float, published: int) -> None:
     """One-sample t, two-sided, alpha .05, power .8 (Cohen's small, medium and large, as G*Power prints them)."""
     assert for_effects(effect).tolist() == [published]
 
 
 @pytest.mark.parametrize("alpha", [0.05, 0.01, 0.2])
 @pytest.mark.parametrize("power", [0.5, 0.8, 0.99])
-def test_requests_needed_have_the_power_by_statsmodels(alpha: float, power: float) -> None:
+def test_queries_needed_have_the_power_by_statsmodels(alpha: float, power: float) -> None:
     power_of = pytest.importorskip("statsmodels.stats.power").TTestPower().power
     effects = [0.06, 0.11, 0.3, 0.55, 0.9, 1.5]
     for effect, size in zip(effects, for_effects(*effects, alpha=alpha, power=power), strict=True):
@@ -89,7 +89,7 @@ def power_of_t(effect: float, size: int, alpha: float) -> float:
 
 @pytest.mark.parametrize("alpha", [0.05, 1e-5, 0.5])
 @pytest.mark.parametrize("effect", [3.0, 1.2, 0.7, 0.31, 0.15])
-def test_one_request_less_would_not_do(alpha: float, effect: float) -> None:
+def test_one_query_less_would_not_do(alpha: float, effect: float) -> None:
     size = int(for_effects(effect, alpha=alpha, power=0.75)[0])
     assert power_of_t(effect, size, alpha) >= 0.75
     assert size == 2 or power_of_t(effect, size - 1, alpha) < 0.75
@@ -116,7 +116,7 @@ def test_beyond_the_table_the_normal_distribution_is_off_by_one_at_most(alpha: f
 
 
 def test_the_power_promised_is_the_share_of_alarms() -> None:
-    """40,000 trials with 34 requests and an effect of one half a standard deviation: .8078 by theory."""
+    """40,000 trials with 34 queries and an effect of one half a standard deviation: .8078 by theory."""
     values = np.random.default_rng(5).normal(0.5, 1, (40_000, 34))
     share = discriminative_power(paired_t(of_values(values)).pvalues, 0.05)
     assert share == pytest.approx(0.8078, abs=3.5 * math.sqrt(0.8 * 0.2 / 40_000))
@@ -148,7 +148,7 @@ def test_the_sign_test_needs_the_first_number_that_has_the_power(
 
 
 def power_of_signs(sizes: IntArray, share: float, alpha: float) -> FloatArray:
-    """The exact power for each number of untied requests."""
+    """The exact power for each number of untied queries."""
     losses = stats.binom.ppf(alpha / 2, sizes, 0.5)
     losses = losses - (2 * stats.binom.cdf(losses, sizes, 0.5) >= alpha)
     return np.asarray(stats.binom.cdf(losses, sizes, share) + stats.binom.cdf(losses, sizes, 1 - share))
@@ -159,7 +159,7 @@ def power_of_signs(sizes: IntArray, share: float, alpha: float) -> FloatArray:
 def test_beyond_the_table_the_normal_distribution_is_off_by_two_percent_at_most(
     alpha: float, power: float, lead: int
 ) -> None:
-    """A lead of 2 to 30 wins in 200 needs from some hundred to many ten thousand untied requests."""
+    """A lead of 2 to 30 wins in 200 needs from some hundred to many ten thousand untied queries."""
     wins, losses = 100 + lead // 2, 100 - (lead - lead // 2)
     ours = for_counts(wins, losses, alpha=alpha, power=power)[0]
     sizes = np.arange(max(1, int(ours * 0.9)), int(ours * 1.1) + 20)
@@ -177,7 +177,7 @@ def test_the_sign_test_has_the_power_promised() -> None:
     assert share > 0.79
 
 
-def test_ties_make_more_requests_necessary() -> None:
+def test_ties_make_more_queries_necessary() -> None:
     assert for_counts(7, 3, 10).tolist() == [98]  # 49 untied ones, of twice as many
     assert for_counts(7, 3, 1).tolist() == [54]  # 53.9
 
@@ -211,20 +211,20 @@ def test_the_least_share_of_wins_is_that_of_the_definition(untied: list[int], se
 
 
 def test_no_share_of_wins_is_enough_where_p_cannot_be_small() -> None:
-    """The sign test needs 6 untied requests at .05, and 7, 11 and 19 for the pairs of 3, 8 and 126 systems by Holm."""
-    for num_systems, least in ((2, 6), (3, 7), (8, 11), (126, 19)):
-        alpha = share_of_alpha(0.05, "holm", num_systems * (num_systems - 1) // 2)
+    """The sign test needs 6 untied queries at .05, and 7, 11 and 19 for the pairs of 3, 8 and 126 runs by Holm."""
+    for num_runs, least in ((2, 6), (3, 7), (8, 11), (126, 19)):
+        alpha = share_of_alpha(0.05, "holm", num_runs * (num_runs - 1) // 2)
         assert np.isinf(detectable_shares(np.array([least - 1, least]), alpha=alpha)).tolist() == [True, False]
 
 
 @given(size=st.integers(2, LONGEST), alpha=st.sampled_from([0.05, 0.001]))
-def test_what_can_be_detected_needs_no_more_requests_than_there_are(size: int, alpha: float) -> None:
+def test_what_can_be_detected_needs_no_more_queries_than_there_are(size: int, alpha: float) -> None:
     effect = detectable_effects(np.array([size]), alpha=alpha) * (1 + 1e-9)
-    assert requests_for_effects(effect, alpha=alpha).tolist() == [size]
+    assert queries_for_effects(effect, alpha=alpha).tolist() == [size]
     share = detectable_shares(np.array([size]), alpha=alpha)
     if np.isfinite(share[0]):
         preference = min(1.0, float(2 * share[0] - 1) * (1 + 1e-9))
-        assert requests_for_preference(preference, np.array([size]), np.array([size]), alpha=alpha)[0] <= size
+        assert queries_for_preference(preference, np.array([size]), np.array([size]), alpha=alpha)[0] <= size
 
 
 def test_each_pair_has_its_share_of_alpha() -> None:
@@ -248,7 +248,7 @@ def test_degenerate_signs_are_defined() -> None:
     assert for_counts(1, 0).tolist() == [6]  # six wins of six are the fewest with p < .05
     assert np.isnan(for_counts(0, 0)).all()
     some = np.array([0, 1, 2, 5])
-    assert requests_for_preference(0.4, some, np.full(4, 5)).tolist() == [math.inf, math.inf, 15, 49]  # all or none
+    assert queries_for_preference(0.4, some, np.full(4, 5)).tolist() == [math.inf, math.inf, 15, 49]  # all or none
 
 
 def test_the_least_number_is_two() -> None:
@@ -256,12 +256,12 @@ def test_the_least_number_is_two() -> None:
     assert for_effects(0.1, alpha=0.5, power=0.1).tolist() == [2]
 
 
-def test_more_power_and_less_alpha_need_more_requests() -> None:
+def test_more_power_and_less_alpha_need_more_queries() -> None:
     effects = np.geomspace(1e-4, 30, 60)
-    usual = requests_for_effects(effects)
+    usual = queries_for_effects(effects)
     assert (np.diff(usual) <= 0).all()
-    assert (requests_for_effects(effects, power=0.9) >= usual).all()
-    assert (requests_for_effects(effects, alpha=0.01) >= usual).all()
+    assert (queries_for_effects(effects, power=0.9) >= usual).all()
+    assert (queries_for_effects(effects, alpha=0.01) >= usual).all()
 
 
 @pytest.mark.parametrize("wrong", [0, 1, 80, math.nan])

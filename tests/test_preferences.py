@@ -29,7 +29,7 @@ LEVELS_DRAWN = st.sampled_from(LEVELS)
 
 @st.composite
 def rankings(draw: st.DrawFn, *, size: int | None = None, most: int = 12) -> list[int]:
-    """The positions of the retrieved items, of at most `size` relevant ones."""
+    """The positions of the retrieved documents, of at most `size` relevant ones."""
     return sorted(draw(st.sets(st.integers(1, most), max_size=4 if size is None else size)))
 
 
@@ -38,14 +38,14 @@ def padded(ranking: list[int], m: int) -> list[float]:
 
 
 def case_at(ranking: list[int], m: int) -> naive.Case:
-    """Return the ranking with relevant items at these positions, of m in all."""
+    """Return the ranking with relevant documents at these positions, of m in all."""
     shown = [1.0 if place in ranking else None for place in range(1, max(ranking, default=0) + 1)]
     return naive.Case(shown, {str(number): 1.0 for number in range(m)})
 
 
-def case_of(collection: Collection, run: str, request: str, level: float) -> naive.Case:
-    judged = collection.qrels[request]
-    order = naive.ranked([*collection.runs[run].get(request, {}).items()], judged)
+def case_of(collection: Collection, run: str, query: str, level: float) -> naive.Case:
+    judged = collection.qrels[query]
+    order = naive.ranked([*collection.runs[run].get(query, {}).items()], judged)
     return naive.Case(naive.grades_shown(order, judged), judged, level)
 
 
@@ -62,15 +62,15 @@ def test_a_preference_between_two_rankings_is_its_definition(name: str, x: list[
 
 
 @pytest.mark.parametrize("name", NAMES)
-@given(collection=collections(max_systems=5), level=st.sampled_from(LEVELS))
+@given(collection=collections(max_runs=5), level=st.sampled_from(LEVELS))
 @costly(60)
 def test_all_pairs_at_once_are_each_pair_alone(name: str, collection: Collection, level: float) -> None:
     preference = parse_preference(name)
     at = preference.level(level)
     pairs = preference.pairs(project(collection.qrels, collection.runs).at_level(at))
     for a, b in np.ndindex(pairs.values.shape[:2]):
-        for q, request in enumerate(pairs.requests):
-            x, y = (case_of(collection, pairs.systems[s], request, at) for s in (a, b))
+        for q, query in enumerate(pairs.queries):
+            x, y = (case_of(collection, pairs.runs[s], query, at) for s in (a, b))
             expected = naive.preference(preference.name, preference.settings, x, y) if x.m else 0
             assert pairs.values[a, b, q] == pytest.approx(expected, abs=1e-12)
             assert pairs.taking_part[a, q] == (x.m > 0)
@@ -94,7 +94,7 @@ def test_weights_that_add_up_to_the_same_tie_exactly() -> None:
 
 
 @pytest.mark.parametrize("name", [*NAMES, "AP", "LastRel"])
-@given(collection=collections(max_systems=4, with_size=True))
+@given(collection=collections(max_runs=4, with_size=True))
 @costly(30)
 def test_the_size_of_the_blocks_changes_nothing(name: str, collection: Collection) -> None:
     preference = parse_preference(name)
@@ -121,7 +121,7 @@ def counts_list(name: str) -> bool:
 
 
 def all_rankings(m: int) -> list[tuple[int, ...]]:
-    """All sets of positions that m relevant items can have among the first seven, some of them or all missing."""
+    """All sets of positions that m relevant documents can have among the first seven, some of them or all missing."""
     return [found for size in range(m + 1) for found in combinations(range(1, 8), size)]
 
 
@@ -150,7 +150,7 @@ def test_a_preference_that_says_so_is_transitive(name: str, m: int) -> None:
 
 @pytest.mark.parametrize("name", [name for name in EVERY if not counts_list(name)])
 @pytest.mark.parametrize("m", [1, 3, 4])
-def test_moving_a_relevant_item_up_is_never_worse(name: str, m: int) -> None:
+def test_moving_a_relevant_document_up_is_never_worse(name: str, m: int) -> None:
     numbers = {ranking: number for number, ranking in enumerate(all_rankings(m))}
     signs = all_signs(parse_preference(name), m)
     for ranking in numbers:
@@ -209,7 +209,7 @@ def test_a_metric_preference_sees_one_position_however_deep() -> None:
 
 @st.composite
 def deep_rankings(draw: st.DrawFn) -> list[int]:
-    """At most three positions of relevant items, where exposures that fall fast are 0 in floats."""
+    """At most three positions of relevant documents, where exposures that fall fast are 0 in floats."""
     return sorted(draw(st.sets(st.sampled_from([1, 2, 3, 1074, 1075, 1076, 1200, 1201, 2000, 100_000]), max_size=3)))
 
 
@@ -253,7 +253,7 @@ def test_a_difference_below_every_float_counts_as_a_win_and_moves_no_mean() -> N
     assert preference.scores(project(qrels, runs).at_level(1)).tolist() == [[1, 1], [0, 0]]
 
 
-def test_over_all_orders_of_tied_items_the_mean_exposure_is_compared() -> None:
+def test_over_all_orders_of_tied_documents_the_mean_exposure_is_compared() -> None:
     """First, second or third, against second: the mean position is the same, that of 1/p is 11/18."""
     runs: dict[str, Any] = {"x": {"q": {"a": 1.0, "b": 1.0, "c": 1.0}}, "y": {"q": {"b": 3.0, "a": 2.0}}}
     projection = project({"q": {"a": 1}}, runs, ties="expected").at_level(1)
@@ -269,7 +269,7 @@ def test_an_undefined_value_is_worse_than_every_other_and_in_no_mean() -> None:
     qrels = {"q": {"a": 1}, "r": {"a": 1}, "s": {"a": 1}}
     runs = {"x": {"q": ["a"], "r": ["b"]}, "y": {"q": ["b", "a"], "r": ["a"]}}
     pairs = parse_preference("LastRel").pairs(project(qrels, runs).at_level(1))
-    assert pairs.num_requests.tolist() == [[3, 3], [3, 3]]
+    assert pairs.num_queries.tolist() == [[3, 3], [3, 3]]
     assert (pairs.wins[0, 1], pairs.ties[0, 1], pairs.losses[0, 1]) == (1, 1, 1)
     assert pairs.means[0, 1] == 1
     assert [parse_preference("LastRel").of(x, y, 2) for x, y in (([1, 2], [1]), ([1], [1, 2]), ([1], [2]))] == [
@@ -293,7 +293,7 @@ UNDEFINED = [measure for measure in all_measures() if measure.corpus == "if miss
 
 
 @pytest.mark.parametrize("measure", UNDEFINED, ids=str)
-@given(collection=collections(max_systems=3), level=LEVELS_DRAWN)
+@given(collection=collections(max_runs=3), level=LEVELS_DRAWN)
 @quick(60)
 def test_signs_are_those_of_values_of_which_the_undefined_are_the_worst(
     measure: Measure, collection: Collection, level: float
@@ -301,8 +301,8 @@ def test_signs_are_those_of_values_of_which_the_undefined_are_the_worst(
     positions = project(collection.qrels, collection.runs)
     pairs = preference_of(measure).pairs(positions.at_level(measure.level(level)))
     decided = decide(measure, positions, Policies(level=level))
-    for q, request in enumerate(positions.requests):
-        cases = [case_of(collection, run, request, measure.level(level)) for run in positions.systems]
+    for q, query in enumerate(positions.queries):
+        cases = [case_of(collection, run, query, measure.level(level)) for run in positions.runs]
         values = [naive.value(measure.name, measure.settings, case) if case.m else 0 for case in cases]
         signs = [[naive.better(measure.direction, x, y) for y in values] for x in values]
         assert pairs.signs[:, :, q].tolist() == signs
@@ -321,31 +321,31 @@ def test_the_level_in_a_name_holds_for_the_preference() -> None:
 # Counting
 
 
-@given(collection=collections(max_systems=5))
+@given(collection=collections(max_runs=5))
 @quick(60)
-def test_wins_ties_and_losses_add_up_to_the_requests(collection: Collection) -> None:
+def test_wins_ties_and_losses_add_up_to_the_queries(collection: Collection) -> None:
     pairs = parse_preference("LexiRecall").pairs(project(collection.qrels, collection.runs).at_level(1))
-    has_items = pairs.taking_part.any(axis=0).sum()
-    assert (pairs.wins + pairs.ties + pairs.losses == has_items).all()
+    has_documents = pairs.taking_part.any(axis=0).sum()
+    assert (pairs.wins + pairs.ties + pairs.losses == has_documents).all()
     assert (pairs.wins == (pairs.signs > 0).sum(axis=2)).all()
     assert (pairs.losses == pairs.wins.T).all()
-    if has_items:
-        assert pairs.means == pytest.approx(pairs.values.sum(axis=2) / has_items)
+    if has_documents:
+        assert pairs.means == pytest.approx(pairs.values.sum(axis=2) / has_documents)
     else:
         assert np.isnan(pairs.means).all()
 
 
-def test_systems_that_do_not_take_part_are_not_counted() -> None:
+def test_runs_that_do_not_take_part_are_not_counted() -> None:
     qrels = {"q": {"a": 1}, "r": {"a": 1}}
     runs = {"x": {"q": ["a"], "r": ["b", "a"]}, "y": {"q": ["b", "a"]}, "z": {"r": ["a"]}}
     positions = project(qrels, runs)
     pairs = parse_preference("LexiRecall").pairs(positions.at_level(1), positions.answered)
-    assert pairs.num_requests.tolist() == [[2, 1, 1], [1, 1, 0], [1, 0, 1]]
+    assert pairs.num_queries.tolist() == [[2, 1, 1], [1, 1, 0], [1, 0, 1]]
     assert pairs.wins.tolist() == [[0, 1, 0], [0, 0, 0], [1, 0, 0]]
     assert np.isnan(pairs.means[1, 2])
 
 
-def test_the_worst_off_provider_of_a_preference_is_that_of_the_requests_that_count() -> None:
+def test_the_worst_off_provider_of_a_preference_is_that_of_the_queries_that_count() -> None:
     qrels = {"q": {"a": 1}, "r": {"b": 1}}
     runs = {"x": {"q": ["z", "y", "a"]}, "y": {"q": ["z", "y", "w", "a"], "r": ["b"]}}
     positions = project(qrels, runs, providers={"a": "A", "b": "B"})
@@ -356,22 +356,22 @@ def test_the_worst_off_provider_of_a_preference_is_that_of_the_requests_that_cou
 # In `eval`
 
 
-@given(collection=collections(max_systems=4), name=st.sampled_from(NAMES))
+@given(collection=collections(max_runs=4), name=st.sampled_from(NAMES))
 @quick(60)
 def test_a_preference_in_eval_is_the_win_rate(collection: Collection, name: str) -> None:
     positions = project(collection.qrels, collection.runs)
     preference = parse_preference(name)
     projection = positions.at_level(preference.level(1))
-    num_systems = len(positions.systems)
-    if num_systems < 2 or not projection.num_relevant.any():
+    num_runs = len(positions.runs)
+    if num_runs < 2 or not projection.num_relevant.any():
         return
     values = evaluate(positions, measures=[preference]).values[:, :, 0]
     signs = preference.pairs(projection).signs
     for s, q in np.ndindex(values.shape):
         if projection.num_relevant[q]:
-            others = [signs[s, other, q] for other in range(num_systems) if other != s]
+            others = [signs[s, other, q] for other in range(num_runs) if other != s]
             won = sum(sign > 0 for sign in others) + sum(sign == 0 for sign in others) / 2
-            assert values[s, q] == pytest.approx(won / (num_systems - 1))
+            assert values[s, q] == pytest.approx(won / (num_runs - 1))
         else:
             assert np.isnan(values[s, q])
 
@@ -393,7 +393,7 @@ def test_with_intersection_a_run_is_compared_with_those_that_answer() -> None:
     assert values["z"]["r"] == {"LexiRecall": None}
 
 
-def test_without_relevant_items_everyone_ties() -> None:
+def test_without_relevant_documents_everyone_ties() -> None:
     scores = evaluate(QRELS, RUNS, ["LexiRecall", "AP"], no_relevant="zero").to_dict(per_query=True)
     assert {run: values["none"] for run, values in scores.items()} == {
         run: {"LexiRecall": 0.5, "AP": 0} for run in RUNS

@@ -132,8 +132,8 @@ def test_a_top_heavy_metric_with_positive_weights_exceeds_every_bound(doublings:
 # The assumption, and the other side of each property that no column has
 
 
-def test_without_room_below_the_list_appending_a_relevant_item_changes_nothing() -> None:
-    """With n - k = m the item stood there already, at the bottom."""
+def test_without_room_below_the_list_appending_a_relevant_document_changes_nothing() -> None:
+    """With n - k = m the document stood there already, at the bottom."""
     assert imputed((False, False), m=2, n=4) == imputed((False, False, True), m=2, n=4) == (3, 4)
 
 
@@ -148,7 +148,7 @@ def test_precision_at_a_cutoff_is_localized() -> None:
     assert localized(metric("P@3", lambda p: Fraction(p <= 3, 3), lambda *_: Fraction(1)))
 
 
-def test_the_number_of_items_near_the_bottom_is_prefix_invariant() -> None:
+def test_the_number_of_documents_near_the_bottom_is_prefix_invariant() -> None:
     near_bottom = metric("last three", lambda p: Fraction(-(p > N - 3)), lambda *_: Fraction(1))
     assert prefix_invariant(near_bottom)
     assert not suffix_invariant(near_bottom)

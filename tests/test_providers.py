@@ -1,4 +1,4 @@
-"""Providers: the map of items to them, their exposure, and who is worst off."""
+"""Providers: the map of documents to them, their exposure, and who is worst off."""
 
 import doctest
 import gzip
@@ -46,15 +46,15 @@ GOOD = {
 
 
 def owners_of(positions: Positions) -> dict[str, list[tuple[str, ...]]]:
-    """Return, for each relevant item by name, its providers in each of its requests."""
+    """Return, for each relevant document by name, its providers in each of its queries."""
     providers, judgments = positions.providers, positions.judgments
     assert providers is not None
     owned: dict[str, list[tuple[str, ...]]] = {}
-    for number, (item, grade) in enumerate(zip(judgments.items, judgments.grades, strict=True)):
+    for number, (document, grade) in enumerate(zip(judgments.documents, judgments.grades, strict=True)):
         start, stop = providers.offsets[number : number + 2]
         names = tuple(providers.names[index] for index in providers.indices[start:stop])
         if grade > 0:
-            owned.setdefault(item.decode(), []).append(names)
+            owned.setdefault(document.decode(), []).append(names)
         else:
             assert not names
     return owned
@@ -83,14 +83,14 @@ OWNED = {
         pytest.param(json.dumps(MAP).encode(), id="JSON"),
     ],
 )
-def test_a_file_maps_each_item_to_its_providers(tmp_path: Path, text: bytes) -> None:
+def test_a_file_maps_each_document_to_its_providers(tmp_path: Path, text: bytes) -> None:
     (tmp_path / "map").write_bytes(text)
     assert owners_of(project(QRELS, RUN, providers=tmp_path / "map")) == OWNED
 
 
 @pytest.mark.parametrize("several", [list, tuple, set, np.array, iter])
-def test_a_mapping_maps_each_item_to_its_providers(several: Callable[[Any], Any]) -> None:
-    by_list = {item: several([owner] if isinstance(owner, str) else owner) for item, owner in MAP.items()}
+def test_a_mapping_maps_each_document_to_its_providers(several: Callable[[Any], Any]) -> None:
+    by_list = {document: several([owner] if isinstance(owner, str) else owner) for document, owner in MAP.items()}
     assert owners_of(project(QRELS, RUN, providers=MAP)) == OWNED
     assert owners_of(project(QRELS, RUN, providers=by_list)) == OWNED
 
@@ -100,7 +100,7 @@ def test_a_map_may_come_from_standard_input(monkeypatch: pytest.MonkeyPatch) -> 
     assert owners_of(project(QRELS, RUN, providers="-")) == OWNED
 
 
-def test_integer_ids_of_items_and_providers_are_their_text() -> None:
+def test_integer_ids_of_documents_and_providers_are_their_text() -> None:
     positions = project({1: {7: 1, "8": 1}}, {1: [7]}, providers={"7": 12, 8: "12"})
     assert owners_of(positions) == {"7": [("12",)], "8": [("12",)]}
 
@@ -112,7 +112,7 @@ def test_names_that_are_not_utf_8_are_compared_by_their_bytes(tmp_path: Path) ->
     assert [name.encode(errors="surrogateescape") for name in positions.providers.names] == [b"\xfe", b"\xff"]
 
 
-def test_an_item_without_a_provider_has_none() -> None:
+def test_an_document_without_a_provider_has_none() -> None:
     assert owners_of(project(QRELS, RUN, providers={"a": [], "b": "Ben"}))["a"] == [(), ()]
 
 
@@ -209,13 +209,13 @@ Map = dict[str, list[str]]
 
 
 def relevant_in(collection: Collection) -> set[str]:
-    return {item for judged in collection.qrels.values() for item, grade in judged.items() if grade > 0}
+    return {document for judged in collection.qrels.values() for document, grade in judged.items() if grade > 0}
 
 
 def projected(collection: Collection, owners: Map, **conventions: Any) -> Positions | None:
-    """Project with a map, None if it has nothing to say, which must be an error if there are relevant items."""
+    """Project with a map, None if it has nothing to say, which must be an error if there are relevant documents."""
     empty = not any(owners.values())
-    if empty or (relevant_in(collection) and not any(owners.get(item) for item in relevant_in(collection))):
+    if empty or (relevant_in(collection) and not any(owners.get(document) for document in relevant_in(collection))):
         with pytest.raises((DataError, FormatError), match=r"a provider for any relevant document|the map is empty"):
             project(collection.qrels, collection.runs, providers=owners, **collection.given_size)
         return None
@@ -223,14 +223,14 @@ def projected(collection: Collection, owners: Map, **conventions: Any) -> Positi
 
 
 def shares_of(
-    collection: Collection, owners: Map, system: str, level: float, ordering: Ordering, e: str
+    collection: Collection, owners: Map, run: str, level: float, ordering: Ordering, e: str
 ) -> list[dict[str, float]]:
-    """Return the twin's exposures of each provider for each request of one run."""
+    """Return the twin's exposures of each provider for each query of one run."""
     shares = []
-    for request, judged in collection.qrels.items():
-        lines = list(collection.runs[system].get(request, {}).items())
+    for query, judged in collection.qrels.items():
+        lines = list(collection.runs[run].get(query, {}).items())
         order = naive.ranked(lines, judged, "trec", ordering.score_dtype)
-        shown = naive.items_shown(order, judged, ordering.depth, judged_only=ordering.judged_only)
+        shown = naive.documents_shown(order, judged, ordering.depth, judged_only=ordering.judged_only)
         n = collection.corpus_size
         exposed = naive.provider_shares(shown, judged, owners, level, lambda i: naive.EXPOSURES[e](i, p=0.5, n=n), n)  # noqa: B023
         shares.append(exposed)
@@ -243,7 +243,7 @@ def close(ours: float, theirs: float) -> bool:
 
 
 @costly(200)
-@given(collections(max_systems=3), OWNERS, orderings(), st.sampled_from(LEVELS), st.sampled_from(list(EXPOSURES)))
+@given(collections(max_runs=3), OWNERS, orderings(), st.sampled_from(LEVELS), st.sampled_from(list(EXPOSURES)))
 def test_measures_of_providers_equal_their_twins(
     collection: Collection, owners: Map, ordering: Ordering, level: float, e: str
 ) -> None:
@@ -254,10 +254,10 @@ def test_measures_of_providers_equal_their_twins(
         return
     projection = positions.at_level(level)
     audit = provider_exposure(positions, e, p=0.5, level=level)
-    for s, system in enumerate(positions.systems):
-        shares = shares_of(collection, owners, system, level, ordering, e)
+    for s, run in enumerate(positions.runs):
+        shares = shares_of(collection, owners, run, level, ordering, e)
         means = naive.provider_means(shares)
-        assert audit.to_dict()[system] == pytest.approx(means, rel=1e-9, abs=1e-15)
+        assert audit.to_dict()[run] == pytest.approx(means, rel=1e-9, abs=1e-15)
         check_ratios(
             audit, s, shares, [naive.provider_merits(each, owners, level) for each in collection.qrels.values()]
         )
@@ -288,7 +288,7 @@ def check_ratios(audit: ProviderExposure, s: int, shares: list[dict[str, float]]
 
 
 def relevant_only(lists: list[list[float]], m: Any) -> list[list[float]]:
-    """Leave out the requests without relevant items."""
+    """Leave out the queries without relevant documents."""
     return [[value for value, count in zip(values, m, strict=True) if count] for values in lists]
 
 
@@ -297,18 +297,18 @@ def test_every_measure_of_providers_has_a_twin_and_every_twin_a_row() -> None:
 
 
 @quick(60)
-@given(collections(max_systems=1), OWNERS)
-def test_with_optimistic_imputation_missing_items_stand_right_below_the_list(
+@given(collections(max_runs=1), OWNERS)
+def test_with_optimistic_imputation_missing_documents_stand_right_below_the_list(
     collection: Collection, owners: Map
 ) -> None:
     positions = projected(collection, owners, imputation="optimistic")
     if positions is None:
         return
     worst = WORST_PROVIDER.scores(positions.at_level(1))
-    for q, (request, judged) in enumerate(collection.qrels.items()):
-        order = naive.ranked(list(collection.runs["system1"].get(request, {}).items()), judged)
-        missing = [item for item, grade in judged.items() if grade > 0 and item not in order]
-        listed = order + sorted(missing, key=lambda item: -judged[item])
+    for q, (query, judged) in enumerate(collection.qrels.items()):
+        order = naive.ranked(list(collection.runs["system1"].get(query, {}).items()), judged)
+        missing = [document for document, grade in judged.items() if grade > 0 and document not in order]
+        listed = order + sorted(missing, key=lambda document: -judged[document])
         share = naive.provider_shares(listed, judged, owners, 1, lambda i: 1 / i)
         if share:
             assert close(worst[0, q], min(share.values()))
@@ -320,8 +320,8 @@ def test_with_optimistic_imputation_missing_items_stand_right_below_the_list(
 @pytest.mark.parametrize(
     ("e", "expected"), [("ap", 1 / 2 + 1 / 3 + 1 / 8 + 1 / 18 + 1 / 19 + 1 / 20), ("linear", 6 - (2 + 3 + 8 + 57) / 20)]
 )
-def test_one_provider_of_all_items_has_the_exposure_of_all_imputed_positions(e: str, expected: float) -> None:
-    """Positions 2, 3 and 8 of six items in a corpus of 20: the missing three are at 18, 19 and 20."""
+def test_one_provider_of_all_documents_has_the_exposure_of_all_imputed_positions(e: str, expected: float) -> None:
+    """Positions 2, 3 and 8 of six documents in a corpus of 20: the missing three are at 18, 19 and 20."""
     judged = dict.fromkeys("abcdef", 1)
     positions = project({"q": judged}, {"q": [*"xabuvwyc"]}, providers=dict.fromkeys(judged, "only"), corpus_size=20)
     assert WORST_PROVIDER(e=e).scores(positions.at_level(1)) == pytest.approx(expected, rel=1e-14)
@@ -330,28 +330,28 @@ def test_one_provider_of_all_items_has_the_exposure_of_all_imputed_positions(e: 
 
 @costly(100)
 @given(collections(with_size=True), st.sampled_from(LEVELS), st.sampled_from(list(EXPOSURES)))
-def test_where_each_item_has_one_provider_their_exposures_add_up_to_that_of_all_imputed_positions(
+def test_where_each_document_has_one_provider_their_exposures_add_up_to_that_of_all_imputed_positions(
     collection: Collection, level: float, e: str
 ) -> None:
-    owners = {item: [str(number % 3)] for number, item in enumerate(DOCUMENTS)}
+    owners = {document: [str(number % 3)] for number, document in enumerate(DOCUMENTS)}
     if (positions := projected(collection, owners)) is None:
         return
     projection, n = positions.at_level(level), collection.corpus_size
     shares = shares_of_providers(projection, e, 0.5)
     for s, q in np.ndindex(*positions.shape):
         placed = projection.vector(s, q, imputed=True)
-        total = math.fsum(shares.exposures[s, shares.requests == q])
+        total = math.fsum(shares.exposures[s, shares.queries == q])
         assert total == pytest.approx(
             sum(naive.EXPOSURES[e](place, p=0.5, n=n) for place in placed.tolist()), rel=1e-12
         )
 
 
 @costly(100)
-@given(collections(max_systems=2), OWNERS, st.sampled_from(LEVELS), st.sampled_from(["ap", "dcg", "rbp"]))
+@given(collections(max_runs=2), OWNERS, st.sampled_from(LEVELS), st.sampled_from(["ap", "dcg", "rbp"]))
 def test_no_provider_of_a_map_is_worse_off_than_the_worst_off_of_all_possible_ones(
     collection: Collection, owners: Map, level: float, e: str
 ) -> None:
-    """min over all non-empty sets of relevant items is e(p_m), which TSE is."""
+    """min over all non-empty sets of relevant documents is e(p_m), which TSE is."""
     if (positions := projected(collection, owners)) is None:
         return
     projection = positions.at_level(level)
@@ -360,12 +360,12 @@ def test_no_provider_of_a_map_is_worse_off_than_the_worst_off_of_all_possible_on
 
 
 @costly(100)
-@given(collections(max_systems=2), st.sampled_from(LEVELS), st.sampled_from(["ap", "dcg", "rbp"]))
-def test_where_every_item_has_its_own_provider_the_worst_off_has_the_exposure_of_the_last_item(
+@given(collections(max_runs=2), st.sampled_from(LEVELS), st.sampled_from(["ap", "dcg", "rbp"]))
+def test_where_every_document_has_its_own_provider_the_worst_off_has_the_exposure_of_the_last_document(
     collection: Collection, level: float, e: str
 ) -> None:
     """Where several are missing, none of them is known to be the last: each has the mean of their places."""
-    positions = projected(collection, {item: [item] for item in DOCUMENTS})
+    positions = projected(collection, {document: [document] for document in DOCUMENTS})
     assert positions is not None
     projection = positions.at_level(level)
     worst, last = (row(e=e).scores(projection).tolist() for row in (WORST_PROVIDER, TSE))
@@ -381,7 +381,7 @@ def test_where_every_item_has_its_own_provider_the_worst_off_has_the_exposure_of
 
 
 @pytest.mark.parametrize("n", [None, 10])
-def test_missing_items_have_the_mean_exposure_of_the_last_places(n: int | None) -> None:
+def test_missing_documents_have_the_mean_exposure_of_the_last_places(n: int | None) -> None:
     """Two are missing: with n = 10 they share 1/9 and 1/10, and their common provider has both."""
     positions = project(
         {"q": {"a": 1, "b": 1, "c": 1}},
@@ -414,13 +414,13 @@ def test_the_audit_has_one_row_for_each_run_and_provider() -> None:
         audit.worst("other")
 
 
-def test_a_provider_without_an_item_at_the_level_is_left_out_of_the_audit() -> None:
+def test_a_provider_without_an_document_at_the_level_is_left_out_of_the_audit() -> None:
     audit = provider_exposure(project(QRELS, RUN, providers=MAP), level=2)
     assert audit.to_dict() == {"run": {"Ada": 1.0, "Ben": 1.0}}
     assert audit.worst() == ("Ada", "Ben")
 
 
-def test_ties_for_the_worst_place_are_all_named_those_with_the_most_requests_first() -> None:
+def test_ties_for_the_worst_place_are_all_named_those_with_the_most_queries_first() -> None:
     judged = {"q1": {"a": 1, "b": 1}, "q2": {"b": 1, "c": 1}}
     positions = project(judged, {"q1": ["x"], "q2": ["c"]}, providers={"a": "Ada", "b": "Ben", "c": "Cy"})
     assert provider_exposure(positions).worst() == ("Ben", "Ada")
@@ -437,7 +437,7 @@ def test_equal_exposures_that_differ_in_the_last_digit_are_tied() -> None:
     assert provider_exposure(positions).worst() == ("Ada", "Ben")
 
 
-def test_the_mean_over_requests_is_the_mean_exposure_of_the_worst_off_provider() -> None:
+def test_the_mean_over_queries_is_the_mean_exposure_of_the_worst_off_provider() -> None:
     runs = {"one": RUN, "two": {"q1": ["a"], "q2": ["c"], "q3": ["y"]}}
     positions = project({**QRELS, "empty": {"x": 0.0}}, runs, providers=MAP)
     several: list[dict[str, Any]] = [{}, {"no_relevant": "zero"}, {"queries": "intersection"}]
@@ -461,7 +461,7 @@ def test_what_a_run_does_not_answer_makes_nobody_worse_off_in_the_intersection()
     assert provider_exposure(positions, queries="intersection").num_queries.tolist() == [[1, 1], [1, 2]]
 
 
-def test_a_run_that_answers_none_of_a_providers_requests_leaves_it_undefined() -> None:
+def test_a_run_that_answers_none_of_a_providers_queries_leaves_it_undefined() -> None:
     positions = project({"q1": {"a": 1}, "q2": {"b": 1}}, {"q2": ["b"]}, providers={"a": "Ada", "b": "Ben"})
     audit = provider_exposure(positions, queries="intersection")
     assert audit.to_dict() == {"run": {"Ben": 1.0, "Ada": None}}
@@ -475,8 +475,8 @@ def test_a_run_that_answers_none_of_a_providers_requests_leaves_it_undefined() -
 # The result, its notes and its manifest
 
 
-def test_requests_without_a_value_by_nature_are_not_missing() -> None:
-    """q3 has no relevant item of Cy's, and with this map no provider at all."""
+def test_queries_without_a_value_by_nature_are_not_missing() -> None:
+    """q3 has no relevant document of Cy's, and with this map no provider at all."""
     runs = {"one": RUN, "two": {"q1": ["c"], "q2": ["c"], "q3": ["a"]}}
     scores = evaluate(
         QRELS, runs, ["WorstProvider", "WorstProviderOverall"], providers={"b": "Ben", "c": "Cy", "d": "Cy"}
@@ -488,13 +488,13 @@ def test_requests_without_a_value_by_nature_are_not_missing() -> None:
     assert scores.to_dict(per_query=True)["one"]["q3"] == {"WorstProvider": None, "WorstProviderOverall": None}
 
 
-def test_a_mean_that_lacks_requests_is_still_told_from_a_full_one() -> None:
+def test_a_mean_that_lacks_queries_is_still_told_from_a_full_one() -> None:
     runs = {"one": RUN, "two": {"q1": ["c"]}}
     cells = evaluate(QRELS, runs, "WorstProvider", providers=MAP, queries="intersection").table().rows
     assert [cell.endswith(" (1)") for _, cell in cells] == [False, True]
 
 
-def test_a_request_without_relevant_items_counts_as_zero_on_request() -> None:
+def test_a_query_without_relevant_documents_counts_as_zero_on_query() -> None:
     judged = {"q1": {"a": 1}, "q2": {"x": 0}}
     scores = evaluate(
         judged, {"q1": ["a"]}, ["WorstProvider", "WorstProviderOverall"], providers=MAP, no_relevant="zero"
@@ -555,7 +555,7 @@ def test_standard_input_is_read_once(command: Command) -> None:
 
 
 def test_many_providers_take_little_room() -> None:
-    """The map of a catalogue names far more providers than have a relevant item; only those are kept."""
+    """The map of a catalogue names far more providers than have a relevant document; only those are kept."""
     catalogue = {f"item{number}": f"provider{number}" for number in range(50_000)}
     positions = project({"q": {"item7": 1}}, {"q": ["item7"]}, providers=catalogue)
     assert positions.providers is not None

@@ -20,14 +20,14 @@ SIZES = (1, 40)
 def collection(**options: Any) -> Positions:
     """Return the positions of all judged documents in random runs with ties, some of them without an answer."""
     chance = random.Random(1)  # noqa: S311 - a collection is not a secret
-    items = [f"d{i}" for i in range(9)]
+    documents = [f"d{i}" for i in range(9)]
     qrels = {
-        f"q{q}": {i: chance.choice([-1, 0, 1, 2, 0.5]) for i in chance.sample(items, chance.randint(1, 7))}
+        f"q{q}": {i: chance.choice([-1, 0, 1, 2, 0.5]) for i in chance.sample(documents, chance.randint(1, 7))}
         for q in range(20)
     }
     runs = {
         name: {
-            q: {i: float(chance.randint(0, 4)) for i in chance.sample(items, chance.randint(1, 9))}
+            q: {i: float(chance.randint(0, 4)) for i in chance.sample(documents, chance.randint(1, 9))}
             for q in qrels
             if chance.random() < 0.8
         }

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from command import Command
 from lexirecall import evaluate, load_judgments, project
 from lexirecall.errors import DataError, FormatError, LexirecallError, UsageError
-from lexirecall.formats.rowforms import FORMS, ITEM_IDS, QUERY_IDS, found_at
+from lexirecall.formats.rowforms import DOCUMENT_IDS, FORMS, QUERY_IDS, found_at
 from pages import DOCS
 from strategies import quick
 from test_bad_input import assert_refused
@@ -143,7 +143,7 @@ def test_every_form_has_a_writer() -> None:
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.ZstdCompressor().compress])
 def test_rows_may_be_packed(pack: Callable[[bytes], bytes], tmp_path: Path) -> None:
     (tmp_path / "rows.jsonl.gz").write_bytes(pack(lines(rows("ragas", JUDGED, RANKED)).encode()))
-    assert project(tmp_path / "rows.jsonl.gz").systems == ("rows.jsonl",)
+    assert project(tmp_path / "rows.jsonl.gz").runs == ("rows.jsonl",)
 
 
 def test_rows_may_come_from_a_pipe(command: Command) -> None:
@@ -177,10 +177,10 @@ def test_a_conversation_holds_many_queries(tmp_path: Path) -> None:
     ]
     file = written(tmp_path / "locomo.json", json.dumps(content))
     positions = project(file)
-    assert positions.requests == ("conv-1:1", "conv-1:2", "conv-2:1", "conv-2:2")
+    assert positions.queries == ("conv-1:1", "conv-1:2", "conv-2:1", "conv-2:2")
     assert positions.found.positions.tolist() == [2, 2]
     alone = written(tmp_path / "one.json", json.dumps(content[0]))
-    assert project(alone).requests == ("conv-1:1", "conv-1:2")
+    assert project(alone).queries == ("conv-1:1", "conv-1:2")
     content[0]["qa"][0]["bm25_context"] = ["D1:1"]
     file = written(tmp_path / "two.json", json.dumps(content))
     with pytest.raises(FormatError, match=r"may be under 'gpt-3\.5_context' or 'bm25_context'"):
@@ -222,11 +222,11 @@ def test_ids_take_precedence_over_words_and_numbers_are_the_last_resort(tmp_path
     row = WRITERS["LlamaIndex"]("why?", ["a"], ["a"])
     file = written(tmp_path / "ids.jsonl", lines([{**row, "query_id": 7}, {**row, "query_id": 8}]))
     assert evaluate(file, measures=["R@1"]).to_dict(per_query=True).keys() == {"ids.jsonl"}
-    assert project(file).requests == ("7", "8")
-    assert load_judgments(file).request_type == "int64"
+    assert project(file).queries == ("7", "8")
+    assert load_judgments(file).query_type == "int64"
     assert not evaluate(file, measures=["R@1"]).notes
     file = written(tmp_path / "words.jsonl", lines([row, row]))
-    assert project(file).requests == ("1", "2")
+    assert project(file).queries == ("1", "2")
     (note,) = evaluate(file, measures=["R@1"]).notes
     assert "2 rows have the text 'why?': each query is called by the number of its row" in note.text
     file = written(tmp_path / "turns.jsonl", lines([{**WRITERS["ragas"]("", ["a"], ["a"]), "user_input": [{"a": 1}]}]))
@@ -252,7 +252,7 @@ def test_nothing_about_a_side_is_not_an_empty_side(tmp_path: Path) -> None:
     ]
     file = written(tmp_path / "rows.jsonl", lines(content))
     positions = project(file)
-    assert positions.requests == ("one", "two", "four")
+    assert positions.queries == ("one", "two", "four")
     assert positions.answered.tolist() == [[True, False, True]]
     kinds = {note.kind: note.text for note in evaluate(file, measures=["R@1"]).notes}
     assert kinds.keys() == {"unanswered", "without judgments", "no relevant document", "repeated judgments", "rows"}
@@ -395,8 +395,8 @@ def test_two_files_of_rows_are_two_runs_and_agree(tmp_path: Path, command: Comma
     assert command("compare", old, new, "-m", "LexiRecall").code == 0
     assert command("explain", old, new).code == command("rank", old, new).code == 0
     run = written(tmp_path / "c.run", "why? Q0 a 1 1 t\n")
-    assert project(old, run).systems == ("c.run",), "beside a run of another kind, rows are judgments"
-    assert project(old, {"new": new}).systems == ("new",), "whoever names the runs has named them all"
+    assert project(old, run).runs == ("c.run",), "beside a run of another kind, rows are judgments"
+    assert project(old, {"new": new}).runs == ("new",), "whoever names the runs has named them all"
     for runs in (run, {"new": new}):
         assert "old.jsonl holds a run too, which is left out" in evaluate(old, runs, ["AP"]).notes[-1].text
     assert not evaluate(old, {"old": old}, ["AP"]).notes
@@ -517,7 +517,7 @@ def test_a_folder_of_beir_holds_judgments(tmp_path: Path, command: Command) -> N
     assert seen(project(folder, {"run": {"q": ["b", "a"]}})) == expected
     (tmp_path / "scifact" / "qrels" / "train.tsv").write_text(f"{header}r\ta\t1\n")
     assert_refused(command("eval", folder, "x.run"), r"has judgments of 'test' and 'train'\n  name one of the files")
-    assert load_judgments(tmp_path / "scifact" / "qrels" / "train.tsv").requests == ("r",)
+    assert load_judgments(tmp_path / "scifact" / "qrels" / "train.tsv").queries == ("r",)
 
 
 def test_the_page_names_every_form_and_its_keys() -> None:
@@ -530,7 +530,7 @@ def test_the_page_names_every_form_and_its_keys() -> None:
         (line,) = [line for line in table if line.startswith(f"| {form.name} |")]
         keys = [key.replace(".*", "").replace("*", "") for key in (form.judged, form.ranked, form.query) if key]
         assert [key for key in keys if f"`{key}`" not in line] == []
-    assert all(f"`{key}`" in page for key in (*QUERY_IDS, *ITEM_IDS))
+    assert all(f"`{key}`" in page for key in (*QUERY_IDS, *DOCUMENT_IDS))
 
 
 def test_rows_about_one_document_are_a_table(tmp_path: Path, command: Command) -> None:
@@ -546,7 +546,7 @@ def test_rows_about_one_document_are_a_table(tmp_path: Path, command: Command) -
         assert seen(project(qrels, written(tmp_path / "run", SHAPES[shape](hits)))) == expected
     film = written(tmp_path / "films.jsonl", lines([{"who": 7, "film": each, "stars": 1} for each in ("a", 5)]))
     columns = {"query": "who", "document": "film", "grade": "stars"}
-    assert list(load_judgments(film, columns).items) == [b"a", b"5"]
+    assert list(load_judgments(film, columns).documents) == [b"a", b"5"]
     lacking = written(tmp_path / "qrels.jsonl", lines([*judged, {"query-id": 7, "score": 1}]))
     assert_refused(command("eval", lacking, "run"), "qrels.jsonl:3: the document id is missing")
     odd = written(tmp_path / "odd.jsonl", lines([*judged, {"query-id": ["\ud800"], "corpus-id": "a", "score": 1}]))

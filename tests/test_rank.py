@@ -18,7 +18,7 @@ from command import Command
 from lexirecall import Preference, evaluate, parse_preference, project, rank
 from lexirecall.errors import DataError, UsageError
 from lexirecall.results import Ranking
-from lexirecall.statistics.aggregate import from_pairs, order_systems
+from lexirecall.statistics.aggregate import from_pairs, order_runs
 from strategies import LEVELS, Collection, collections, costly, quick
 
 QRELS = {f"q{i}": {"a": 1, "b": 2, "n": 0} for i in range(1, 6)}
@@ -66,7 +66,7 @@ def test_a_run_that_wins_twice_and_ties_three_times_is_first(method: str) -> Non
 
 
 @given(
-    collection=collections(max_systems=4),
+    collection=collections(max_runs=4),
     level=st.sampled_from(LEVELS),
     queries=st.sampled_from(["all", "intersection"]),
     no_relevant=st.sampled_from(["skip", "zero"]),
@@ -79,7 +79,7 @@ def test_the_win_rate_is_the_one_that_eval_prints(
     positions = project(collection.qrels, collection.runs)
     preference = parse_preference(name)
     has_relevant = positions.judgments.num_relevant(preference.level(level)).any()
-    if len(positions.systems) < 2 or not has_relevant:
+    if len(positions.runs) < 2 or not has_relevant:
         return
     policies: dict[str, Any] = {"level": level, "queries": queries, "no_relevant": no_relevant}
     means = evaluate(collection.qrels, collection.runs, name, **policies).to_dict()
@@ -89,11 +89,11 @@ def test_the_win_rate_is_the_one_that_eval_prints(
         assert ranking[run]["score"] == pytest.approx(0.5 if value is None else value, rel=1e-12)
 
 
-@given(collection=collections(max_systems=4, with_size=True), method=st.sampled_from(from_pairs()))
+@given(collection=collections(max_runs=4, with_size=True), method=st.sampled_from(from_pairs()))
 @quick(60)
 def test_any_measure_ranks_runs_by_its_values(collection: Collection, method: str) -> None:
     positions = project(collection.qrels, collection.runs, corpus_size=collection.corpus_size)
-    if len(positions.systems) < 2 or not positions.judgments.num_relevant(1).any():
+    if len(positions.runs) < 2 or not positions.judgments.num_relevant(1).any():
         return
     values = evaluate(collection.qrels, collection.runs, ["AP", "LastRel"], **collection.given_size).values
     for c, (name, direction) in enumerate({"AP": 1, "LastRel": -1}.items()):
@@ -103,7 +103,7 @@ def test_any_measure_ranks_runs_by_its_values(collection: Collection, method: st
         assert (pairs.signs == signs).all()
         assert (
             rank(positions, preference=name, method=method).order.ranks.tolist()
-            == order_systems(pairs, method).ranks.tolist()
+            == order_runs(pairs, method).ranks.tolist()
         )
 
 
@@ -113,7 +113,7 @@ def test_where_lower_is_better_the_lower_value_comes_first() -> None:
     assert list(rank(QRELS, RUNS, "AP").to_dict()) == order
 
 
-def test_requests_without_relevant_documents_tie_if_they_count_and_higher_is_better() -> None:
+def test_queries_without_relevant_documents_tie_if_they_count_and_higher_is_better() -> None:
     qrels = {**QRELS, "empty": {"a": 0}}
     for name, score in {"LexiRecall": (5 * 0.85 + 0.5) / 6, "AP": (5 * 0.85 + 0.5) / 6, "LastRel": 0.85}.items():
         ranking = rank(qrels, RUNS, name, no_relevant="zero")
@@ -191,7 +191,7 @@ def test_two_cycles_are_told_in_one_note() -> None:
 
 
 def test_a_long_cycle_is_told_in_short() -> None:
-    """Each run wins on a request of its own against the next one; the others do not answer it."""
+    """Each run wins on a query of its own against the next one; the others do not answer it."""
     size = 9
     qrels = {f"q{s}": {"a": 1} for s in range(size)}
     runs: dict[str, Any] = {
@@ -326,7 +326,7 @@ def test_notes_go_to_stderr_and_the_result_to_a_file(command: Command, tmp_path:
     assert (tmp_path / "order.jsonl").read_text() == printed.out
 
 
-def test_unanswered_requests_are_told(command: Command) -> None:
+def test_unanswered_queries_are_told(command: Command) -> None:
     outcome = command("rank", "qrels", "poor", "less", less=lines_of({"q1": BEST}))
     assert outcome.out.splitlines()[1].split() == ["poor", "1", "0.8000"]
     assert re.match(r"note: judged queries that a run does not answer \(of 5: less 4\)", outcome.err)

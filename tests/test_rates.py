@@ -14,13 +14,15 @@ from lexirecall.labels.pools import LabelPool, pools_of
 from lexirecall.labels.rates import EstimatedRates, estimated_rates, fitted, joint_depths, stated_rate
 from strategies import quick
 
-ITEMS = "abcdefghij"
+DOCUMENTS = "abcdefghij"
 NAMES = ("one", "two", "three")
 Qrels = dict[str, dict[str, float]]
 Runs = dict[str, dict[str, list[str]]]
 
-rankings = st.permutations(ITEMS).flatmap(lambda items: st.integers(0, len(items)).map(lambda size: items[:size]))
-judged = st.dictionaries(st.sampled_from(ITEMS), st.sampled_from([-1.0, 0.0, 0.0, 1.0, 2.0]), min_size=1)
+rankings = st.permutations(DOCUMENTS).flatmap(
+    lambda documents: st.integers(0, len(documents)).map(lambda size: documents[:size])
+)
+judged = st.dictionaries(st.sampled_from(DOCUMENTS), st.sampled_from([-1.0, 0.0, 0.0, 1.0, 2.0]), min_size=1)
 queries = st.tuples(judged, *[rankings] * 3)
 
 
@@ -59,41 +61,41 @@ def test_a_joint_depth_is_that_of_one_run(places: list[tuple[int, ...]]) -> None
 @given(st.lists(queries, min_size=1, max_size=4), st.sampled_from([1, 2]))
 def test_the_estimate_is_the_most_likely_one(drawn: list[Any], level: float) -> None:
     qrels, runs = made_of(drawn)
-    items = naive.rate_items(qrels, [runs[name] for name in NAMES], level)
-    assume(any(each[4] is False for each in items))
+    documents = naive.rate_documents(qrels, [runs[name] for name in NAMES], level)
+    assume(any(each[4] is False for each in documents))
     rates, pools = estimate(qrels, runs, level)
     point = [rates.intercept, rates.slope, *rates.levels]
-    best = naive.rate_likelihood(items, point[0], point[1], point[2:])
+    best = naive.rate_likelihood(documents, point[0], point[1], point[2:])
     assert rates.slope <= 0
     moved = [k for k in range(len(point)) if k != 1 or rates.slope < 0]  # a slope of 0 may be a limit
     for k in moved:
         for step in (-0.01, 0.01):
             other = [each + step * (k == at) for at, each in enumerate(point)]
-            assert naive.rate_likelihood(items, other[0], other[1], other[2:]) < best + 1e-9
+            assert naive.rate_likelihood(documents, other[0], other[1], other[2:]) < best + 1e-9
     if rates.slope == 0:
-        assert naive.rate_likelihood(items, point[0], 0.0 - 0.01, point[2:]) < best + 1e-9
-    check_chances(rates, pools, items, list(qrels))
+        assert naive.rate_likelihood(documents, point[0], 0.0 - 0.01, point[2:]) < best + 1e-9
+    check_chances(rates, pools, documents, list(qrels))
 
 
-def check_chances(rates: EstimatedRates, pools: list[LabelPool], items: list[Any], names: list[str]) -> None:
-    """Check the chances of every item against the definition."""
+def check_chances(rates: EstimatedRates, pools: list[LabelPool], documents: list[Any], names: list[str]) -> None:
+    """Check the chances of every document against the definition."""
 
     def odds(depth: float, weights: list[float]) -> float:
         levels = sum(u * w for u, w in zip(rates.levels, weights, strict=True))
         return float(np.exp(rates.intercept + rates.slope * np.log(depth) + levels))
 
     for pool, name in zip(pools, names, strict=True):
-        own = {each[1]: each for each in items if each[0] == name}
+        own = {each[1]: each for each in documents if each[0] == name}
         known = [each for each in own.values() if each[4] is not None]
         expected = sum(odds(each[2], each[3]) / (1 + odds(each[2], each[3])) for each in known)
         factor = (sum(each[4] for each in known) + 3) / (expected + 3)
-        for item, chance in zip(pool.items, rates.chances(pool), strict=True):
-            _, _, depth, weights, relevant = own[item.decode()]
+        for document, chance in zip(pool.documents, rates.chances(pool), strict=True):
+            _, _, depth, weights, relevant = own[document.decode()]
             raised = factor * odds(depth, weights)
             assert chance == pytest.approx(raised / (1 + raised) if relevant is None else 0.0, abs=1e-9)
 
 
-def test_few_items_and_items_of_one_kind_have_an_estimate() -> None:
+def test_few_documents_and_documents_of_one_kind_have_an_estimate() -> None:
     qrels: Qrels = {"q": {"a": 1, "b": 0}}
     rates, (pool,) = estimate(qrels, {"one": {"q": ["a", "x", "b", "y"]}})
     assert 0.2 < rates.chances(pool)[1] < 0.8
@@ -147,7 +149,7 @@ def test_it_forecasts_what_is_there(seed: int) -> None:
     expected, relevant = np.zeros(3), np.zeros(3)
     for pool in pools:
         chances = rates.chances(pool)
-        truth = np.array([full[f"q{pool.request}"][item.decode()] for item in pool.items]) * pool.is_unjudged
+        truth = np.array([full[f"q{pool.query}"][document.decode()] for document in pool.documents]) * pool.is_unjudged
         sides = (pool.places > 0) & ~(pool.places > 0)[::-1]
         for k, side in enumerate((np.ones(len(chances), bool), *sides)):
             expected[k] += chances[side].sum()

@@ -40,19 +40,21 @@ PACKERS: dict[str, Callable[[bytes], bytes]] = {
 }  # fmt: skip
 
 
-def placed(positions: Positions, system: int = 0) -> dict[str, Any]:
-    """Return what was read of one system, by request: length, places of the judged items, and their grades."""
+def placed(positions: Positions, run: int = 0) -> dict[str, Any]:
+    """Return what was read of one run, by query: length, places of the judged documents, and their grades."""
     judgments = positions.judgments
     tracks = [track for track in (positions.found, positions.others) if track is not None]
-    seen: dict[str, Any] = {"without judgments": positions.num_unjudged[system]}
-    for q, request in enumerate(positions.requests):
-        segment = system * len(positions.requests) + q
+    seen: dict[str, Any] = {"without judgments": positions.num_unjudged[run]}
+    for q, query in enumerate(positions.queries):
+        segment = run * len(positions.queries) + q
         places = {}
         for track in tracks:
             start, stop = track.segments.offsets[segment : segment + 2]
-            at = zip(track.items[start:stop].tolist(), track.positions[start:stop].tolist(), strict=True)
-            places.update({judgments.items[item]: (place, judgments.grades[item]) for item, place in at})
-        seen[request] = (positions.answered[system, q], positions.num_retrieved[system, q], places)
+            at = zip(track.documents[start:stop].tolist(), track.positions[start:stop].tolist(), strict=True)
+            places.update(
+                {judgments.documents[document]: (place, judgments.grades[document]) for document, place in at}
+            )
+        seen[query] = (positions.answered[run, q], positions.num_retrieved[run, q], places)
     return seen
 
 
@@ -132,7 +134,7 @@ def test_a_byte_order_mark_is_skipped_even_if_it_is_packed_in_parts(tmp_path: Pa
 
 
 @pytest.mark.parametrize("name", ["PAR1", "BZh9", "PK", "input", "-"])
-def test_a_request_may_be_called_as_a_packed_file_begins(tmp_path: Path, name: str) -> None:
+def test_a_query_may_be_called_as_a_packed_file_begins(tmp_path: Path, name: str) -> None:
     seen = read_text(tmp_path, RUN_TEXT.replace(b"q1", name.encode()), QRELS_TEXT.replace(b"q1", name.encode()))
     assert seen[name] == EXPECTED["q1"]
 
@@ -141,13 +143,13 @@ def test_a_request_may_be_called_as_a_packed_file_begins(tmp_path: Path, name: s
 def test_a_run_may_come_from_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, packing: str) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(PACKERS[packing](RUN_TEXT))))
     positions = project(write(tmp_path / "q", QRELS_TEXT), "-", needs_judged=True)
-    assert (placed(positions), positions.systems) == (EXPECTED, ("-",))
+    assert (placed(positions), positions.runs) == (EXPECTED, ("-",))
 
 
 def test_a_run_from_standard_input_can_be_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     qrels, other = write(tmp_path / "q", QRELS_TEXT), write(tmp_path / "other.run", RUN_TEXT)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(RUN_TEXT)))
-    assert project(qrels, ["-", other], stdin_name="bm25").systems == ("bm25", "other.run")
+    assert project(qrels, ["-", other], stdin_name="bm25").runs == ("bm25", "other.run")
     with pytest.raises(UsageError, match=r"no run is read from it\n.*give - as one of the runs"):
         project(qrels, [other], stdin_name="bm25")
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(RUN_TEXT)))
@@ -209,7 +211,7 @@ def test_fields_after_the_tag_are_ignored_and_counted(tmp_path: Path) -> None:
     assert evaluate(QRELS, run).manifest.runs[0]["lines_with_extra_fields"] == 3
 
 
-def test_fields_after_the_tag_count_also_where_requests_are_interleaved_or_not_judged(tmp_path: Path) -> None:
+def test_fields_after_the_tag_count_also_where_queries_are_interleaved_or_not_judged(tmp_path: Path) -> None:
     text = b"q1 Q0 a 1 2 t u\nq9 Q0 a 1 2 t u\nq1 Q0 b 2 1 t\nq2 Q0 d 1 1 t\nq1 Q0 c 3 0 t u v\n"
     assert project(QRELS, write(tmp_path / "a.run", text)).num_extra == (3,)
 
@@ -253,7 +255,7 @@ def test_judgments_in_odd_layout_mean_the_same(tmp_path: Path, text: bytes) -> N
     assert read_text(tmp_path, qrels=text) == EXPECTED
 
 
-def test_a_request_without_judgments_counts_once_even_if_its_lines_stand_apart(tmp_path: Path) -> None:
+def test_a_query_without_judgments_counts_once_even_if_its_lines_stand_apart(tmp_path: Path) -> None:
     text = b"u Q0 a 1 2 t\nq1 Q0 a 1 2 t\nu Q0 b 2 1 t\nq2 Q0 d 1 2 t\nu Q0 c 3 0 t\n"
     assert read_text(tmp_path, text)["without judgments"] == 1
 
@@ -288,10 +290,10 @@ def test_scores_are_read_as_float_reads_them(tmp_path: Path) -> None:
 
 
 def test_ties_are_broken_by_the_bytes_of_the_ids() -> None:
-    items = ["b", "B", "a", "10", "9", "é", "z", "\U00010000", "\uffff"]
-    seen = read({"q": dict.fromkeys(items, 1)}, {"q": dict.fromkeys(items, 0.0)})
-    order = sorted(map(str.encode, items), reverse=True)
-    assert seen["q"][2] == {item: (place, 1.0) for place, item in enumerate(order, 1)}
+    documents = ["b", "B", "a", "10", "9", "é", "z", "\U00010000", "\uffff"]
+    seen = read({"q": dict.fromkeys(documents, 1)}, {"q": dict.fromkeys(documents, 0.0)})
+    order = sorted(map(str.encode, documents), reverse=True)
+    assert seen["q"][2] == {document: (place, 1.0) for place, document in enumerate(order, 1)}
 
 
 def test_ids_that_are_not_utf_8_are_compared_by_their_bytes(tmp_path: Path) -> None:
@@ -301,8 +303,8 @@ def test_ids_that_are_not_utf_8_are_compared_by_their_bytes(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("request_id", [7, np.int64(7), "7", b"7"])
 @pytest.mark.parametrize("ranking", [{12: 1.0}, {"12": 1}, ["12"], (12,), np.array([12]), np.array(["12"])])
-def test_an_integer_id_is_its_text(request_id: Any, ranking: Any) -> None:
-    assert read({"7": {12: 1}}, {request_id: ranking})["7"][2] == {b"12": (1, 1.0)}
+def test_an_integer_id_is_its_text(query_id: Any, ranking: Any) -> None:
+    assert read({"7": {12: 1}}, {query_id: ranking})["7"][2] == {b"12": (1, 1.0)}
 
 
 @pytest.mark.parametrize("seven", [7.0, np.float64(7), np.float32(7), Decimal("7.0"), Fraction(7)])
@@ -343,7 +345,7 @@ def test_dicts_of_scores_are_a_run() -> None:
 
 @pytest.mark.parametrize("kind", [list, tuple, np.array, iter])
 def test_a_ranked_list_needs_no_scores(kind: Callable[[list[str]], Any]) -> None:
-    ranked = {request: kind(list(scores)) for request, scores in RUN.items()}
+    ranked = {query: kind(list(scores)) for query, scores in RUN.items()}
     assert read(QRELS, ranked) == EXPECTED
 
 
@@ -383,7 +385,7 @@ def test_json_that_says_something_twice_is_refused(tmp_path: Path, text: str) ->
 def test_runs_read_side_by_side_are_the_same_as_one_by_one(tmp_path: Path) -> None:
     runs = [write(tmp_path / f"{n}.run", "\n".join(random.Random(n).sample(RUN_LINES, 5)).encode()) for n in range(9)]  # noqa: S311
     together = project(QRELS, runs, needs_judged=True)
-    assert together.systems == tuple(run.name for run in runs)
+    assert together.runs == tuple(run.name for run in runs)
     assert [placed(together, s) for s in range(len(runs))] == [read(QRELS, run) for run in runs]
 
 
@@ -395,16 +397,16 @@ def test_runs_read_side_by_side_are_the_same_as_one_by_one(tmp_path: Path) -> No
     ],
 )  # fmt: skip
 def test_a_run_is_named_by_its_file(tmp_path: Path, file: str, name: str) -> None:
-    assert project(QRELS, write(tmp_path / file, RUN_TEXT)).systems == (name,)
+    assert project(QRELS, write(tmp_path / file, RUN_TEXT)).runs == (name,)
 
 
 def test_a_mapping_of_names_to_runs_is_told_from_a_single_run(tmp_path: Path) -> None:
-    ranked = {request: list(scores) for request, scores in RUN.items()}
+    ranked = {query: list(scores) for query, scores in RUN.items()}
     path = write(tmp_path / "a.run", RUN_TEXT)
     several: dict[str, Any] = {"dict": RUN, "lists": ranked, "path": path, "text": str(path)}
     single: list[Any] = [RUN, ranked, {"q1": {}}, path, [path, RUN]]
-    assert project(QRELS, several).systems == ("dict", "lists", "path", "text")
-    assert [project(QRELS, runs).systems for runs in single] == [*[("run",)] * 3, ("a.run",), ("a.run", "run2")]
+    assert project(QRELS, several).runs == ("dict", "lists", "path", "text")
+    assert [project(QRELS, runs).runs for runs in single] == [*[("run",)] * 3, ("a.run",), ("a.run", "run2")]
 
 
 def test_a_mapping_of_names_may_begin_with_an_empty_run() -> None:
@@ -472,7 +474,7 @@ def peak_memory(call: Callable[[], object]) -> int:
         tracemalloc.stop()
 
 
-def test_memory_follows_the_judgments_and_one_request(tmp_path: Path) -> None:
+def test_memory_follows_the_judgments_and_one_query(tmp_path: Path) -> None:
     lines = [f"q{q} Q0 doc-{q}-{i} {i} {1000 - i} t" for q in range(200) for i in range(300)]
     path = write(tmp_path / "long.run", "\n".join(lines).encode())
     qrels = {f"q{q}": {f"doc-{q}-{i}": 1 for i in range(3)} for q in range(200)}

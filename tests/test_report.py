@@ -22,22 +22,22 @@ from lexirecall.installing import how_to_install
 from lexirecall.judgments import Judgments, offsets_of
 from lexirecall.manifest import Conventions
 from lexirecall.page import Report, html
-from lexirecall.page.charts import difference_intervals, leaderboard, recall_curves, request_strips
+from lexirecall.page.charts import difference_intervals, leaderboard, query_strips, recall_curves
 from lexirecall.page.charts.measures import depth_rows
-from lexirecall.page.charts.requests import request_difference_rows, strip_rows
-from lexirecall.page.charts.systems import difference_rows, matrix_rows
+from lexirecall.page.charts.queries import query_difference_rows, strip_rows
+from lexirecall.page.charts.runs import difference_rows, matrix_rows
 from lexirecall.page.limits import Limits, select
 from lexirecall.page.recall import RECALLS
 from lexirecall.plots import FORMATS
 from lexirecall.positions import Positions
 from lexirecall.segments import Segments
 from lexirecall.texts import shortened
-from lexirecall.tracks import SystemPositions, Tracks
+from lexirecall.tracks import RunPositions, Tracks
 from strategies import LEVELS, Collection, collections, costly, quick
 
 Command = Callable[..., Outcome]
 
-SIMULATED = simulate_collection(7, num_requests=12)
+SIMULATED = simulate_collection(7, num_queries=12)
 GOOD = {name: text.encode() for name, text in SIMULATED.to_trec().items()}
 RUNS = sorted(name for name in GOOD if name.endswith(".run"))
 NEW_YEAR = dt.date(2026, 1, 1)
@@ -82,7 +82,7 @@ def reported(collection: Collection, level: float, **options: Any) -> tuple[Any,
     return html.unpack(html.pack(made.payload)), positions
 
 
-small_collections = collections(max_systems=4)
+small_collections = collections(max_runs=4)
 every_level = st.sampled_from(LEVELS)
 every_policy = st.sampled_from(["all", "intersection"])
 
@@ -101,17 +101,17 @@ def positions_in(packed: list[int]) -> list[int]:
 def test_positions_and_documents_unpack_to_those_of_the_rankings(collection: Collection, level: float) -> None:
     page, positions = reported(collection, level, measures=["RR"])
     projection = positions.at_level(level)
-    for q, request in enumerate(page["requests"]):
-        judged = collection.qrels[request]
-        assert sorted(page["relevant"][q]) == sorted(item for item, grade in judged.items() if grade >= level)
-        for s, system in enumerate(page["systems"]):
-            at = positions.systems.index(system), positions.requests.index(request)
+    for q, query in enumerate(page["queries"]):
+        judged = collection.qrels[query]
+        assert sorted(page["relevant"][q]) == sorted(document for document, grade in judged.items() if grade >= level)
+        for s, run in enumerate(page["runs"]):
+            at = positions.runs.index(run), positions.queries.index(query)
             vector = projection.vector(*at)
             packed = page["found"][s][q]
             assert positions_in(packed) == vector[np.isfinite(vector)].tolist()
-            order = naive.ranked([*collection.runs[system].get(request, {}).items()], judged)
+            order = naive.ranked([*collection.runs[run].get(query, {}).items()], judged)
             documents = [page["relevant"][q][d] for d in packed[1::2]]
-            assert documents == [item for item in order if judged.get(item, 0) >= level]
+            assert documents == [document for document in order if judged.get(document, 0) >= level]
             assert page["retrieved"][s][q] == len(order)
 
 
@@ -123,10 +123,10 @@ def test_means_and_values_are_those_of_evaluate(collection: Collection, level: f
     means, values = scores.to_dict(), scores.to_dict(per_query=True)
     names = [measure["name"] for measure in page["measures"]]
     assert names == [*map(str, scores.measures)]
-    for s, system in enumerate(page["systems"]):
-        assert page["means"][s] == close([means[system][name] for name in names], 1e-12)
+    for s, run in enumerate(page["runs"]):
+        assert page["means"][s] == close([means[run][name] for name in names], 1e-12)
         for m, name in enumerate(names):
-            expected = [values[system][request][name] for request in page["requests"]]
+            expected = [values[run][query][name] for query in page["queries"]]
             assert page["values"][m][s] == close(expected)
 
 
@@ -145,7 +145,7 @@ def check_pairs(page: Any, rows: dict[tuple[Any, ...], dict[str, Any]], *, may_b
     """Compare the pairs of a page with the rows of `compare`; return how many were not tested."""
     untested = 0
     for place, (a, b) in enumerate(zip(page["pairs"]["a"], page["pairs"]["b"], strict=True)):
-        names = page["systems"][a], page["systems"][b]
+        names = page["runs"][a], page["runs"][b]
         for measure, column in zip(page["measures"], page["pairs"]["by_measure"], strict=True):
             row = rows.get((frozenset(names), measure["name"]))
             if row is None:
@@ -173,10 +173,10 @@ def test_pairs_marks_and_order_are_those_of_compare(collection: Collection, leve
     page, positions = reported(collection, level, queries=queries)
     comparison = compare(positions, level=level, queries=queries)
     check_pairs(page, rows_by_pair(comparison))
-    number = len(page["systems"])
+    number = len(page["runs"])
     assert len(page["pairs"]["a"]) == number * (number - 1) // 2
     table = comparison.table()
-    expected = [f"{label} {name}" for label, name in zip(page["labels"], page["systems"], strict=True)]
+    expected = [f"{label} {name}" for label, name in zip(page["labels"], page["runs"], strict=True)]
     assert [row[0] for row in table.rows] == expected
     for r in range(number):
         assert page["marks"][r] == [table.marks.get((r, c), "") for c in range(1, len(table.header))]
@@ -193,13 +193,13 @@ def test_recall_curves_and_depths_are_those_of_the_definition(
     depths = page["recall"]["depths"]
     assert depths[-1] >= positions.num_retrieved.max()
     assert all(a < b for a, b in pairwise(depths))
-    for s, system in enumerate(page["systems"]):
-        run = collection.runs[system]
+    for s, name in enumerate(page["runs"]):
+        run = collection.runs[name]
         cases = []
-        for request, judged in collection.qrels.items():
-            order = naive.ranked([*run.get(request, {}).items()], judged)
+        for query, judged in collection.qrels.items():
+            order = naive.ranked([*run.get(query, {}).items()], judged)
             case = naive.Case(naive.grades_shown(order, judged), judged, level)
-            cases += [case] if case.m and (queries == "all" or request in run) else []
+            cases += [case] if case.m and (queries == "all" or query in run) else []
         expected = [fmean(naive.recall(case, depth) for case in cases) if cases else None for depth in depths]
         assert page["recall"]["mean"][s] == close(expected)
         for row in page["depth_needed"]:
@@ -225,10 +225,10 @@ def test_a_baseline_is_tested_alone_but_every_pair_is_counted() -> None:
     with_baseline = compare(SIMULATED.qrels, SIMULATED.runs, ["AP", "LexiRecall"], baseline="deep.run")
     untested = check_pairs(page, rows_by_pair(with_baseline), may_be_untested=True)
     assert untested == 2 * 3
-    assert page["systems"][page["baseline"]] == "deep.run"
+    assert page["runs"][page["baseline"]] == "deep.run"
     everything = rows_by_pair(compare(SIMULATED.qrels, SIMULATED.runs, ["AP", "LexiRecall"]))
     for place, (a, b) in enumerate(zip(page["pairs"]["a"], page["pairs"]["b"], strict=True)):
-        names = page["systems"][a], page["systems"][b]
+        names = page["runs"][a], page["runs"][b]
         for measure, column in zip(page["measures"], page["pairs"]["by_measure"], strict=True):
             row = orient(everything[frozenset(names), measure["name"]], names[0])
             assert column["wins"][place] == row["wins"]
@@ -240,7 +240,7 @@ def test_the_response_that_hsd_compares_is_given_beside_the_mean() -> None:
     rows = rows_by_pair(compare(SIMULATED.qrels, SIMULATED.runs, ["AP", "LexiRecall"], test="hsd"))
     of_preference = page["pairs"]["by_measure"][1]
     for place, (a, b) in enumerate(zip(page["pairs"]["a"], page["pairs"]["b"], strict=True)):
-        names = page["systems"][a], page["systems"][b]
+        names = page["runs"][a], page["runs"][b]
         row = rows[frozenset(names), "LexiRecall"]
         sign = 1 if row["a"] == names[0] else -1
         assert of_preference["response"][place] == pytest.approx(sign * row["response"], rel=1e-3)
@@ -253,26 +253,26 @@ def test_the_response_that_hsd_compares_is_given_beside_the_mean() -> None:
 
 def test_the_manifest_says_how_it_was_done_and_what_was_left_out() -> None:
     qrels = {**SIMULATED.qrels, "none": {"x": 0}}
-    sizes = {request: 10_000 + place for place, request in enumerate(qrels)}
+    sizes = {query: 10_000 + place for place, query in enumerate(qrels)}
     made = report(qrels, SIMULATED.runs, output=None, corpus_size=sizes, seed=3, test="randomization", num_resamples=99)
     page = made.payload
     conventions = page["manifest"]["conventions"]
     assert conventions["corpus_size"] == "10,000 to 10,012 documents, depending on the query"
     assert (conventions["seed"], conventions["num_resamples"], conventions["ties"]) == (3, 99, "trec")
     assert page["manifest"]["qrels"]["name"] == "qrels"
-    assert [run["name"] for run in page["manifest"]["runs"]] == page["systems"]
+    assert [run["name"] for run in page["manifest"]["runs"]] == page["runs"]
     texts = [note["text"] for note in page["manifest"]["notes"]]
     assert texts[0].startswith("1 query without a relevant document (none)")
     assert texts[-1].startswith("99 resamples")
     assert page["left_out"] == ["1 query without a relevant document: not shown one by one."]
-    assert "none" not in page["requests"]
+    assert "none" not in page["queries"]
     assert [note.text for note in made.notes][-1] == page["left_out"][0]
 
 
-def test_a_request_that_only_some_measures_value_is_said_to_be_left_out() -> None:
+def test_a_query_that_only_some_measures_value_is_said_to_be_left_out() -> None:
     runs = {"x": {"q": ["a"], "r": ["b"]}, "y": {"q": ["c", "a"], "r": ["c", "b"]}}
     page = report({"q": {"a": 2}, "r": {"b": 1}}, runs, ["nDCG"], output=None, level=2).payload
-    assert page["requests"] == ["q"]
+    assert page["queries"] == ["q"]
     assert page["left_out"][0].endswith("Some measures have a value for them, and count it in the mean.")
 
 
@@ -280,13 +280,13 @@ def test_lexirecall_is_always_there_but_does_not_lead_unless_it_is_asked_to() ->
     page = report(SIMULATED.qrels, SIMULATED.runs, "AP RR", output=None).payload
     assert [measure["name"] for measure in page["measures"]] == ["AP", "RR", "LexiRecall"]
     order = [row[0].split()[1] for row in compare(SIMULATED.qrels, SIMULATED.runs, "AP").table().rows]
-    assert page["systems"] == order
+    assert page["runs"] == order
 
 
 def test_a_single_run_has_a_page_without_pairs() -> None:
     made = report(SIMULATED.qrels, SIMULATED.runs["deep.run"], output=None)
     page = made.payload
-    assert (page["systems"], page["labels"], page["ranks"], page["study"]) == (["run"], ["a"], [1], [])
+    assert (page["runs"], page["labels"], page["ranks"], page["study"]) == (["run"], ["a"], [1], [])
     assert page["pairs"]["a"] == page["pairs"]["b"] == page["pairs"]["by_measure"][0]["p"] == []
     assert len(page["pairs"]["by_measure"]) == len(page["measures"]) == len(page["means"][0])
     assert not any(measure["is_preference"] for measure in page["measures"])
@@ -323,8 +323,8 @@ def test_a_hostile_name_stays_text(name: str) -> None:
     runs = {name: {name: [f"{name}2", "x", name]}, "tame": {name: ["x", name]}}
     text = report({name: judged}, runs, ["RR"], output=None, title=name, date=NEW_YEAR).html()
     page = data_of(text)
-    assert (page["title"], page["requests"], page["relevant"]) == (name, [name], [[*judged]])
-    assert page["systems"] == [name, "tame"]
+    assert (page["title"], page["queries"], page["relevant"]) == (name, [name], [[*judged]])
+    assert page["runs"] == [name, "tame"]
     assert {run["name"] for run in page["manifest"]["runs"]} == {name, "tame"}
     tame = report(
         {"q": {"a": 1, "b": 1}}, {"x": {"q": ["b", "x", "a"]}, "tame": {"q": ["x", "a"]}}, ["RR"], output=None
@@ -356,7 +356,7 @@ def test_long_names_are_cut_and_counted_and_stay_different() -> None:
     runs = {long: {long: [long], other: [long]}, other: {long: ["x", long], other: [long]}}
     made = report({long: {long: 1}, other: {long: 1}}, runs, ["RR"], output=None)
     page = made.payload
-    assert page["systems"] == page["requests"] == ["d" * 200 + "…", "d" * 200 + "… (2)"]
+    assert page["runs"] == page["queries"] == ["d" * 200 + "…", "d" * 200 + "… (2)"]
     assert page["left_out"] == ["6 names longer than 200 characters: cut, with an ellipsis."]
     assert "d" * 201 not in made.html()
 
@@ -365,8 +365,8 @@ def test_names_that_are_not_unicode_are_shown_by_their_bytes(tmp_path: Path) -> 
     (tmp_path / "qrels").write_bytes(b"q\xff 0 caf\xe9 1\n")
     (tmp_path / "run").write_bytes(b"q\xff Q0 caf\xe9 1 1 x\n")
     page = report(tmp_path / "qrels", tmp_path / "run", output=None).payload
-    assert (page["requests"], page["relevant"]) == (["q\\xff"], [["caf\\xe9"]])
-    assert html.unpack(html.pack(page))["requests"] == ["q\\xff"]
+    assert (page["queries"], page["relevant"]) == (["q\\xff"], [["caf\\xe9"]])
+    assert html.unpack(html.pack(page))["queries"] == ["q\\xff"]
 
 
 # The file
@@ -417,28 +417,28 @@ def test_a_name_at_the_top_of_a_module_is_that_of_no_other() -> None:
     assert [name for name in names if names.count(name) > 1] == []
 
 
-def large_positions(num_systems: int, num_requests: int, num_relevant: int) -> Positions:
+def large_positions(num_runs: int, num_queries: int, num_relevant: int) -> Positions:
     """Return rankings in which every relevant document but one in ten is found among the first thousand, at random."""
     rng = np.random.default_rng(0)
     judgments = Judgments.from_grades(
         {
             str(q).encode(): {f"LA{rng.integers(10**6):06}-{i:04}".encode(): 1 for i in range(num_relevant)}
-            for q in range(num_requests)
+            for q in range(num_queries)
         }
     )
     num_found = num_relevant * 9 // 10
-    segments = Segments(offsets_of(np.full(num_requests, num_found)))
-    everyone, retrieved = np.ones(num_requests, bool), np.full(num_requests, 1000)
-    systems = []
-    for s in range(num_systems):
-        places = np.sort(rng.random((num_requests, 1000)).argpartition(num_found)[:, :num_found] + 1)
-        items = rng.random((num_requests, num_relevant)).argsort()[:, :num_found] + judgments.offsets[:-1, None]
-        found = Tracks(segments, places.ravel(), items.ravel())
-        systems.append(SystemPositions(f"run{s}", everyone, retrieved, found, None))
-    return Positions.stack(judgments, systems, Conventions())
+    segments = Segments(offsets_of(np.full(num_queries, num_found)))
+    everyone, retrieved = np.ones(num_queries, bool), np.full(num_queries, 1000)
+    runs = []
+    for s in range(num_runs):
+        places = np.sort(rng.random((num_queries, 1000)).argpartition(num_found)[:, :num_found] + 1)
+        documents = rng.random((num_queries, num_relevant)).argsort()[:, :num_found] + judgments.offsets[:-1, None]
+        found = Tracks(segments, places.ravel(), documents.ravel())
+        runs.append(RunPositions(f"run{s}", everyone, retrieved, found, None))
+    return Positions.stack(judgments, runs, Conventions())
 
 
-def test_a_page_of_twenty_systems_and_250_requests_stays_below_2_megabytes() -> None:
+def test_a_page_of_twenty_runs_and_250_queries_stays_below_2_megabytes() -> None:
     made = report(large_positions(20, 250, 70), output=None)
     assert made.payload["left_out"] == []
     assert len(made.html().encode()) < 2_000_000
@@ -454,11 +454,11 @@ def test_the_page_of_the_demo_stays_below_250_kilobytes() -> None:
 
 def test_what_does_not_fit_is_left_out_and_said() -> None:
     positions = large_positions(8, 40, 10)
-    limits = Limits(positions=1000, values=2000, pair_values=250, fewest_systems=2)
+    limits = Limits(positions=1000, values=2000, pair_values=250, fewest_runs=2)
     page = report(positions, measures=["AP"], output=None, limits=limits).payload
     assert [rankings is not None for rankings in page["found"]] == [True] * 2 + [False] * 6
     assert page["retrieved"][2:] == page["absent"][2:] == page["values"][0][2:] == [None] * 6
-    assert len(page["systems"]) == len(page["means"]) == len(page["recall"]["mean"]) == 8
+    assert len(page["runs"]) == len(page["means"]) == len(page["recall"]["mean"]) == 8
     assert max(page["pairs"]["b"]) == 5
     assert len(page["pairs"]["a"]) == len(page["pairs"]["by_measure"][1]["p"]) == 15
     assert page["left_out"] == [
@@ -467,11 +467,11 @@ def test_what_does_not_fit_is_left_out_and_said() -> None:
     ]
 
 
-def test_requests_are_thinned_only_if_a_few_systems_do_not_fit() -> None:
+def test_queries_are_thinned_only_if_a_few_runs_do_not_fit() -> None:
     positions = large_positions(3, 40, 10)
     everything = report(positions, measures=["AP"], output=None).payload
     page = report(positions, measures=["AP"], output=None, limits=Limits(positions=500)).payload
-    assert page["requests"] == everything["requests"][::3]
+    assert page["queries"] == everything["queries"][::3]
     assert page["relevant"] == everything["relevant"][::3]
     assert page["found"][0] == everything["found"][0][::3]
     assert (page["means"], page["recall"]) == (everything["means"], everything["recall"])
@@ -493,10 +493,10 @@ def test_what_is_chosen_fits_and_nothing_that_fits_is_left_out(
     limits = Limits(positions, values, pair_values)
     numbers = np.array(found)
     chosen = select(numbers, np.zeros(3, np.int64), 2, limits)
-    per_system = numbers[:, chosen.requests].sum(axis=1)
+    per_run = numbers[:, chosen.queries].sum(axis=1)
 
     def fits(count: int) -> bool:
-        return bool(per_system[:count].sum() <= positions and count * len(chosen.requests) * 2 <= values)
+        return bool(per_run[:count].sum() <= positions and count * len(chosen.queries) * 2 <= values)
 
     assert chosen.num_detailed == 1 or fits(chosen.num_detailed)
     assert chosen.num_detailed == len(found) or not fits(chosen.num_detailed + 1)
@@ -528,8 +528,8 @@ def test_the_tail_of_each_run_is_the_mean_of_its_own_worst_queries() -> None:
     made = report(SIMULATED.qrels, SIMULATED.runs, ["AP", "LastRel"], output=None, corpus_size=10_000)
     tail = made.payload["tail"]
     assert tail["share"] == 0.1
-    for s, run in enumerate(made.payload["systems"]):
-        of_run = made.findings.scores.values[made.findings.positions.systems.index(run)].T.tolist()
+    for s, run in enumerate(made.payload["runs"]):
+        of_run = made.findings.scores.values[made.findings.positions.runs.index(run)].T.tolist()
         for k, values in enumerate(of_run[:2]):
             worst = [
                 sign * value for sign in (1 - 2 * k,) for value in naive.worst_share([sign * v for v in values], "0.1")
@@ -546,7 +546,7 @@ def test_groups_of_queries_are_those_of_eval() -> None:
     numbers = expected.to_dict()
     for part in page["parts"]:
         for o, over in enumerate(page["overs"]):
-            for s, run in enumerate(made.payload["systems"]):
+            for s, run in enumerate(made.payload["runs"]):
                 assert part["numbers"][o][s][:2] == [numbers[run][part["group"]][over][m] for m in ("AP", "LastRel")]
     for o, over in enumerate(page["overs"]):
         in_order = [page["parts"][place]["group"] for place in page["orders"][o][0]]
@@ -558,37 +558,37 @@ def test_groups_of_queries_are_those_of_eval() -> None:
     assert "breakdown" not in report(SIMULATED.qrels, SIMULATED.runs, output=None).payload
 
 
-def test_differences_on_requests_are_those_of_the_values(simulated: Report) -> None:
+def test_differences_on_queries_are_those_of_the_values(simulated: Report) -> None:
     positions = simulated.findings.positions
     values = evaluate(SIMULATED.qrels, SIMULATED.runs, ["AP"]).to_dict(per_query=True)
-    rows = request_difference_rows(positions, "deep.run", "precise.run", "AP")
+    rows = query_difference_rows(positions, "deep.run", "precise.run", "AP")
     assert [row["difference"] for row in rows] == sorted((row["difference"] for row in rows), reverse=True)
-    assert {row["request"] for row in rows} == {*SIMULATED.qrels}
+    assert {row["query"] for row in rows} == {*SIMULATED.qrels}
     for row in rows:
-        expected = values["deep.run"][row["request"]]["AP"] - values["precise.run"][row["request"]]["AP"]
+        expected = values["deep.run"][row["query"]]["AP"] - values["precise.run"][row["query"]]["AP"]
         assert row["difference"] == pytest.approx(expected)
 
 
-def test_a_strip_marks_what_decides_between_two_systems(simulated: Report) -> None:
+def test_a_strip_marks_what_decides_between_two_runs(simulated: Report) -> None:
     positions = simulated.findings.positions
-    names = positions.systems[0], positions.systems[1]
+    names = positions.runs[0], positions.runs[1]
     explained = explain(positions, pair=names).queries[0]
-    lists, items = strip_rows(positions, explained.id, names)
+    lists, documents = strip_rows(positions, explained.id, names)
     assert [row["run"] for row in lists] == [*names]
     assert explained.level is not None
     for side in (explained.a, explained.b):
-        own = [item for item in items if item["run"] == side.run]
-        assert [item["position"] for item in own] == [*side.found.values()]
+        own = [document for document in documents if document["run"] == side.run]
+        assert [document["position"] for document in own] == [*side.found.values()]
         expected = [explained.level] if explained.level <= len(own) else []
-        assert [i for i, item in enumerate(own, 1) if item["decides"]] == expected
-    assert not any(item["decides"] for item in strip_rows(positions, explained.id)[1])
+        assert [i for i, document in enumerate(own, 1) if document["decides"]] == expected
+    assert not any(document["decides"] for document in strip_rows(positions, explained.id)[1])
 
 
 def test_depths_that_are_never_reached_are_not_drawn(simulated: Report) -> None:
-    rows = depth_rows(simulated.findings.positions, simulated.payload["systems"])
+    rows = depth_rows(simulated.findings.positions, simulated.payload["runs"])
     for share, column in zip(RECALLS, simulated.payload["depth_needed"], strict=True):
         drawn = {row["run"]: row["depth"] for row in rows if row["recall"] == f"{100 * share:.0f} %"}
-        medians = dict(zip(simulated.payload["systems"], column["median"], strict=True))
+        medians = dict(zip(simulated.payload["runs"], column["median"], strict=True))
         assert drawn == {name: depth for name, depth in medians.items() if depth is not None}
 
 
@@ -601,7 +601,7 @@ def test_names_that_no_chart_knows_are_refused(simulated: Report) -> None:
     with pytest.raises(UsageError, match="P@3 was not computed"):
         difference_intervals(comparison, "P@3")
     with pytest.raises(UsageError, match="there is no query 'x'"):
-        request_strips(positions, "x")
+        query_strips(positions, "x")
     with pytest.raises(UsageError, match="no run is called 'x'"):
         recall_curves(positions, ["x"])
 
@@ -610,14 +610,14 @@ def test_a_run_that_answers_with_an_empty_list_is_compared_and_one_that_does_not
     runs: dict[str, Any] = {"x": {"q": ["a"], "r": []}, "y": {"q": ["b"]}}
     qrels = {"q": {"a": 1}, "r": {"a": 1}}
     page = report(qrels, runs, ["RR"], output=None, queries="intersection").payload
-    assert (page["systems"], page["absent"]) == (["x", "y"], [[], [1]])
+    assert (page["runs"], page["absent"]) == (["x", "y"], [[], [1]])
     assert report(qrels, runs, ["RR"], output=None).payload["absent"] == [[], []]
 
 
 def test_a_baseline_and_an_intersection_can_be_drawn() -> None:
     runs = {"x": {"q": ["a"]}, "y": {"r": ["a"]}, "z": {"q": ["b", "a"], "r": ["b", "a"]}}
     made = report({"q": {"a": 1}, "r": {"a": 1}}, runs, ["RR"], output=None, baseline="y", queries="intersection")
-    assert made.payload["systems"][:2] == ["x", "y"]  # which have no request in common
+    assert made.payload["runs"][:2] == ["x", "y"]  # which have no query in common
     assert sorted(made.charts()) == [
         "depth", "differences", "intervals", "leaderboard", "measures", "pairs", "query", "recall", "tail",
     ]  # fmt: skip
@@ -637,7 +637,7 @@ def test_the_command_writes_the_page_and_says_where(quick_command: Command, tmp_
     assert re.search(r"^note: the page is in report.html \(0\.\d MB\)", outcome.err, re.MULTILINE)
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "<title>Mine &amp; &lt;yours&gt;</title>" in text
-    assert data_of(text)["systems"] == [row[0].split()[1] for row in compare_rows(tmp_path)]
+    assert data_of(text)["runs"] == [row[0].split()[1] for row in compare_rows(tmp_path)]
 
 
 def compare_rows(folder: Path) -> Any:
@@ -649,7 +649,7 @@ def test_the_command_passes_its_options_on(quick_command: Command, tmp_path: Pat
     outcome = quick_command("report", "qrels.txt", *RUNS, *options, "--seed", "5", "--level", "2", "-o", "page.html")
     assert outcome.code == 0
     page = data_of((tmp_path / "page.html").read_text())
-    assert (page["alpha"], page["systems"][page["baseline"]]) == (0.1, "deep.run")
+    assert (page["alpha"], page["runs"][page["baseline"]]) == (0.1, "deep.run")
     assert [(row["name"], row["correction"]) for row in page["measures"]] == [("AP", "bh"), ("LexiRecall", "bh")]
     assert "wilcoxon" in page["measures"][0]["test"].lower()
     assert (page["manifest"]["conventions"]["seed"], page["manifest"]["conventions"]["level"]) == (5, 2)
@@ -659,7 +659,7 @@ def test_the_command_passes_its_options_on(quick_command: Command, tmp_path: Pat
 def test_a_page_can_go_to_stdout_and_a_run_come_from_stdin(quick_command: Command, tmp_path: Path) -> None:
     outcome = quick_command("report", "qrels.txt", "-", "deep.run", "-o", "-", stdin=GOOD["precise.run"])
     assert outcome.code == 0
-    assert data_of(outcome.out)["systems"] == ["deep.run", "-"]
+    assert data_of(outcome.out)["runs"] == ["deep.run", "-"]
     assert not (tmp_path / "-").exists()
     outcome = quick_command("report", "-", "-", stdin=GOOD["qrels.txt"])
     assert (outcome.code, "only one file can be read from stdin" in outcome.err) == (2, True)

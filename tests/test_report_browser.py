@@ -34,7 +34,7 @@ from report_fixture import (
     large_payload,
 )
 
-SECTIONS = ("evaluated", "leaderboard", "by", "pairs", "pair", "request", "worst", "recall", "measures")
+SECTIONS = ("evaluated", "leaderboard", "by", "pairs", "pair", "query", "worst", "recall", "measures")
 COMPLETE = "html[data-state=complete]"
 # Resolves when everything is drawn and nothing is put off: a filter waits until nobody types any more. What is cleared
 # away a minute later, such as the address of a saved file, is not waited for.
@@ -80,14 +80,14 @@ def large_page() -> str:
 def long_page() -> str:
     """Return a page with names that were not cut before."""
     made = demo_report()
-    names = {"systems": ["r" * 10_000, *ORDER[1:]], "requests": ["q" * 10_000, *made.payload["requests"][1:]]}
+    names = {"runs": ["r" * 10_000, *ORDER[1:]], "queries": ["q" * 10_000, *made.payload["queries"][1:]]}
     documents = [[f"{document}{'d' * 10_000}" for document in own] for own in made.payload["relevant"][:1]]
     payload = made.payload | names | {"relevant": documents + made.payload["relevant"][1:]}
     return fill(payload, made.findings.leaderboard)
 
 
 def partial_page() -> str:
-    """Return a page that holds pairs and rankings of the best systems only."""
+    """Return a page that holds pairs and rankings of the best runs only."""
     made = demo_report()
     payload = made.payload | {
         key: [*made.payload[key][:2], None, None] for key in ("found", "retrieved", "absent")
@@ -99,11 +99,11 @@ def partial_page() -> str:
     return fill(payload, made.findings.leaderboard)
 
 
-def drawing(label: str, systems: int) -> str:
-    """Return a drawing as it comes with the data: a mark for each system, in colours of the page."""
+def drawing(label: str, runs: int) -> str:
+    """Return a drawing as it comes with the data: a mark for each run, in colours of the page."""
     marks = "".join(
-        f'<g data-system="{s}"><rect x="{10 * s}" width="8" height="{s + 1}" fill="var(--series-{s})"/></g>'
-        for s in range(systems)
+        f'<g data-run="{s}"><rect x="{10 * s}" width="8" height="{s + 1}" fill="var(--series-{s})"/></g>'
+        for s in range(runs)
     )
     return (
         '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 200 100" width="200" height="100" role="img" '
@@ -122,8 +122,8 @@ def page_with_drawings(drawings: dict[str, str] | None, section: str = "", title
 
 
 def drawn_page() -> str:
-    systems = {"recall": len(ORDER), "agreement": 0, "ties": 0}
-    return page_with_drawings({key: drawing(f"The drawing of {key}", count) for key, count in systems.items()})
+    runs = {"recall": len(ORDER), "agreement": 0, "ties": 0}
+    return page_with_drawings({key: drawing(f"The drawing of {key}", count) for key, count in runs.items()})
 
 
 def measures_page() -> str:
@@ -203,7 +203,7 @@ class Opened:
 
     page: Any
     complaints: list[str] = field(default_factory=list)
-    requests: list[str] = field(default_factory=list)
+    queries: list[str] = field(default_factory=list)
 
     def refuse(self, dialog: Any) -> None:
         self.complaints.append(f"dialog: {dialog.message}")
@@ -212,8 +212,8 @@ class Opened:
     def check(self) -> None:
         """Fail if the page reported an error, opened a dialog, or asked for anything but itself."""
         assert self.complaints == []
-        assert len(self.requests) == 1
-        assert self.requests[0].startswith("file:")
+        assert len(self.queries) == 1
+        assert self.queries[0].startswith("file:")
 
     def wait(self) -> None:
         """Wait until everything that was asked for is drawn."""
@@ -256,7 +256,7 @@ def launch(browser: Any, files: Callable[[str], Path]) -> Open:
         page.on("console", lambda message: opened.complaints.append(f"{message.type}: {message.text}"))
         page.on("pageerror", lambda error: opened.complaints.append(str(error)))
         page.on("dialog", opened.refuse)
-        page.on("request", lambda request: opened.requests.append(request.url))
+        page.on("query", lambda query: opened.queries.append(query.url))
         page.goto(files(kind).as_uri() + fragment)
         page.wait_for_selector(COMPLETE)
         return opened
@@ -348,7 +348,7 @@ def test_conventions_are_said_in_words_and_what_was_left_out_is_listed(look: Ope
     assert "10,000 to 10,029 documents, depending on the query; relevant ones not retrieved" in sizes
     assert not re.search(r"\b(score_dtype|judged_only|no_relevant|num_resamples)\b", words)
     assert "Holm" in words
-    assert "Holm" not in " ".join(look("hsd").texts("#evaluated .conventions > div"))  # all systems at once
+    assert "Holm" not in " ".join(look("hsd").texts("#evaluated .conventions > div"))  # all runs at once
     assert look("hostile").texts("#evaluated .remarks li") != []
 
 
@@ -375,9 +375,9 @@ def test_charts_have_marks(look: Open) -> None:
     opened = look("drawn")
     assert opened.count("#pair .chart .bar") == len(DEMO.qrels)
     assert opened.count("#worst .chart .bar") == len(DEMO.qrels)
-    assert opened.count("#recall .chart g[data-system]") == len(ORDER)
+    assert opened.count("#recall .chart g[data-run]") == len(ORDER)
     assert opened.count("#measures .chart svg[role=img]") == 2
-    assert opened.count("#request .strip path.dots") == len(ORDER)
+    assert opened.count("#query .strip path.dots") == len(ORDER)
 
 
 def test_the_tail_has_a_line_for_each_run_and_its_values_in_a_table(show: Open) -> None:
@@ -423,9 +423,9 @@ def test_a_page_of_units_says_which_document_serves_each(show: Open) -> None:
     opened = show("units", "#a=deep.run&b=precise.run")
     assert "What must be found are units" in opened.text("#evaluated .units")
     assert "Positions count documents." in opened.text("#evaluated .units")
-    query = opened.text("#request h3").removeprefix("Query ")
+    query = opened.text("#query h3").removeprefix("Query ")
     explained = explain(DEMO.qrels, DEMO.runs, units=UNITS, pair=("deep.run", "precise.run")).query(query)
-    table = opened.page.locator("#request table", has_text="Level by level")
+    table = opened.page.locator("#query table", has_text="Level by level")
     served = [
         [cell.strip() for cell in row.locator("td").all_text_contents()] for row in table.locator("tbody tr").all()
     ]
@@ -433,7 +433,7 @@ def test_a_page_of_units_says_which_document_serves_each(show: Open) -> None:
         serving = explained.a.servings[int(row[0]) - 1]
         assert row[3].split(" or ")[0] == (serving.by or "–")
         assert all(other in row[3] for other in serving.others[:3] if serving.by)
-    assert "documents that serve it" in opened.texts("#request thead th")
+    assert "documents that serve it" in opened.texts("#query thead th")
     assert "Units: " not in " ".join(show().texts("#evaluated .conventions > div"))
 
 
@@ -481,14 +481,14 @@ def test_of_a_measure_to_be_small_the_smallest_comes_first(show: Open) -> None:
 # Filters
 
 
-def test_the_filter_of_systems_leaves_those_that_match(show: Open) -> None:
+def test_the_filter_of_runs_leaves_those_that_match(show: Open) -> None:
     opened = show("drawn")
     opened.page.fill("#filter-systems", "DEEP, rand")
     opened.wait()
     kept = ["deep.run", "random.run"]
     assert opened.texts(".leaderboard tbody th .id") == kept
     assert opened.texts(".matrix tbody th .id") == kept
-    assert opened.count("#recall .chart g[data-system]:not([opacity])") == 2  # the others are pale
+    assert opened.count("#recall .chart g[data-run]:not([opacity])") == 2  # the others are pale
     assert opened.texts("#recall .table:visible tbody th .id") == kept
     assert opened.text("#filter-status") == "2 of 4 runs shown"
     opened.page.fill("#filter-systems", "nothing is called so")
@@ -499,18 +499,18 @@ def test_the_filter_of_systems_leaves_those_that_match(show: Open) -> None:
     assert opened.count(".leaderboard tbody tr") == 4
 
 
-def test_the_filter_of_requests_leaves_those_that_match_and_enter_opens_the_first(show: Open) -> None:
+def test_the_filter_of_queries_leaves_those_that_match_and_enter_opens_the_first(show: Open) -> None:
     opened = show()
     opened.page.fill("#filter-requests", "2")
     opened.wait()
-    matching = [request for request in DEMO.qrels if "2" in request]
+    matching = [query for query in DEMO.qrels if "2" in query]
     assert opened.count("#pair .chart .bar") == len(matching)
-    assert {*matching} <= {*opened.texts("#request .choice select option")}
+    assert {*matching} <= {*opened.texts("#query .choice select option")}
     assert opened.text("#filter-status") == f"{len(matching)} of {len(DEMO.qrels)} queries shown"
     opened.page.press("#filter-requests", "Enter")
     opened.wait()
-    assert opened.text("#request h3") == f"Query {matching[0]}"
-    assert opened.focused == "h-request"
+    assert opened.text("#query h3") == f"Query {matching[0]}"
+    assert opened.focused == "h-query"
 
 
 # Pairs
@@ -585,7 +585,7 @@ def test_the_measure_of_a_pair_can_be_chosen(show: Open) -> None:
     assert "Difference per query in AP" in opened.text("#pair h3")
 
 
-def test_the_two_systems_of_a_pair_are_swapped_and_never_the_same(show: Open) -> None:
+def test_the_two_runs_of_a_pair_are_swapped_and_never_the_same(show: Open) -> None:
     opened = show()
     opened.page.click("#pair button:has-text('swap')")
     opened.wait()
@@ -595,25 +595,25 @@ def test_the_two_systems_of_a_pair_are_swapped_and_never_the_same(show: Open) ->
     assert opened.fragment == "#a=deep.run&b=precise.run"
 
 
-def test_the_requests_that_decide_are_those_of_explain(show: Open) -> None:
+def test_the_queries_that_decide_are_those_of_explain(show: Open) -> None:
     opened = show("demo", "#a=precise.run&b=shallow.run")
     runs = {name: DEMO.runs[name] for name in ("precise.run", "shallow.run")}
     explanation = explain(DEMO.qrels, runs)
     button = opened.page.locator("#pair .more:visible")
     button.click()
     shown = opened.texts("#pair .deciding tbody th")
-    assert shown == [request.id for request in explanation.queries]
+    assert shown == [query.id for query in explanation.queries]
     reasons = opened.texts("#pair .reasons tbody td")
     counts = [count for reason, pair in explanation.counts.items() for count in pair if reason != "tie"]
     assert [int(text) for text in reasons] == counts
 
 
-def test_a_bar_leads_to_its_request(show: Open) -> None:
+def test_a_bar_leads_to_its_query(show: Open) -> None:
     opened = show()
     opened.page.locator("#pair .chart .bar").nth(3).click()
     opened.wait()
     assert opened.fragment.startswith("#q=")
-    assert opened.focused == "h-request"
+    assert opened.focused == "h-query"
 
 
 def test_bars_are_one_stop_for_the_keyboard_and_arrows_move_within(show: Open) -> None:
@@ -627,16 +627,16 @@ def test_bars_are_one_stop_for_the_keyboard_and_arrows_move_within(show: Open) -
     assert opened.count("#pair .bar[tabindex='0']") == 1
     opened.page.keyboard.press("Enter")
     opened.wait()
-    request = label.removeprefix("query ").partition(":")[0]
-    assert opened.fragment == f"#q={request}"
-    assert opened.focused == "h-request"
+    query = label.removeprefix("query ").partition(":")[0]
+    assert opened.fragment == f"#q={query}"
+    assert opened.focused == "h-query"
 
 
 def test_bars_are_those_of_the_differences(show: Open) -> None:
     opened = show("demo", "#m=AP")
     values = evaluate(DEMO.qrels, DEMO.runs, ["AP"]).to_dict(per_query=True)
     deep, precise = values["deep.run"], values["precise.run"]
-    expected = sorted((deep[request]["AP"] - precise[request]["AP"] for request in DEMO.qrels), reverse=True)
+    expected = sorted((deep[query]["AP"] - precise[query]["AP"] for query in DEMO.qrels), reverse=True)
     texts = opened.page.evaluate("[...document.querySelectorAll('#pair .bar')].map(each => each.ariaLabel)")
     shown = [float(re.sub(r".*?: (\S+) \(.*", r"\1", text).replace("−", "-")) for text in texts]
     assert shown == pytest.approx(expected, abs=1e-4)
@@ -675,7 +675,7 @@ def test_without_a_drawing_its_table_is_left(look: Open, kind: str, words: str) 
 def test_a_drawing_that_names_a_section_is_shown_at_its_end(show: Open) -> None:
     opened = show("added")
     assert opened.text("#worst > h3") == "My <i>own</i> chart"
-    assert opened.count("#worst > .chart:last-child g[data-system]") == len(ORDER)
+    assert opened.count("#worst > .chart:last-child g[data-run]") == len(ORDER)
     name, _ = saved(opened, "#worst > .chart .save")
     assert name == "my-i-own-i-chart.svg"
 
@@ -769,37 +769,37 @@ def test_the_saved_matrix_has_every_pair(show: Open) -> None:
 
 
 def test_the_saved_strips_have_every_position(show: Open) -> None:
-    rows = list(csv.DictReader(saved(show("demo", "#q=1"), "#request .table:has(.strips) .save")[1].splitlines()))
+    rows = list(csv.DictReader(saved(show("demo", "#q=1"), "#query .table:has(.strips) .save")[1].splitlines()))
     side = explain(DEMO.qrels, {"a": DEMO.runs["random.run"], "b": DEMO.runs["deep.run"]}).query("1").a
     row = next(row for row in rows if "random.run" in row["run"])
     assert [float(text) for text in row["positions"].split()] == [*side.found.values()]
     assert row["documents missed"].split() == list(side.missing)
 
 
-# Requests
+# Queries
 
 
-def test_a_click_on_a_request_shows_it(show: Open) -> None:
+def test_a_click_on_a_query_shows_it(show: Open) -> None:
     opened = show("demo", "#a=precise.run&b=random.run")
     link = opened.page.locator("#pair tbody th a").nth(5)
-    request = link.text_content()
+    query = link.text_content()
     link.click()
     opened.wait()
-    assert opened.fragment == f"#a=precise.run&b=random.run&q={request}"
-    assert opened.text("#request h3") == f"Query {request}"
-    assert opened.focused == "h-request"
+    assert opened.fragment == f"#a=precise.run&b=random.run&q={query}"
+    assert opened.text("#query h3") == f"Query {query}"
+    assert opened.focused == "h-query"
 
 
 @pytest.mark.parametrize(("a", "b"), [("deep.run", "precise.run"), ("random.run", "shallow.run")])
-def test_the_sentence_of_a_request_is_that_of_explain(show: Open, a: str, b: str) -> None:
+def test_the_sentence_of_a_query_is_that_of_explain(show: Open, a: str, b: str) -> None:
     opened = show()
     explanation = explain(DEMO.qrels, {a: DEMO.runs[a], b: DEMO.runs[b]})
-    for request in explanation.queries:
-        opened.page.evaluate("hash => { location.hash = hash; }", f"#a={a}&b={b}&q={request.id}")
+    for query in explanation.queries:
+        opened.page.evaluate("hash => { location.hash = hash; }", f"#a={a}&b={b}&q={query.id}")
         opened.page.wait_for_function(
-            "text => document.querySelector('#request h3').textContent === text", arg=f"Query {request.id}"
+            "text => document.querySelector('#query h3').textContent === text", arg=f"Query {query.id}"
         )
-        assert opened.text("#request .sentence") == request.sentence()
+        assert opened.text("#query .sentence") == query.sentence()
 
 
 def test_a_strip_has_every_position_and_marks_the_deciding_level(show: Open) -> None:
@@ -808,33 +808,33 @@ def test_a_strip_has_every_position_and_marks_the_deciding_level(show: Open) -> 
     explained = next(each for each in explanation.queries if each.preferred == a and len(each.b.missing) == 2)
     opened = show("demo", f"#a={a}&b={b}&q={explained.id}")
     for row, side in enumerate((explained.a, explained.b)):
-        path = opened.page.locator("#request .strip path.dots").nth(row).get_attribute("d")
+        path = opened.page.locator("#query .strip path.dots").nth(row).get_attribute("d")
         assert path.count("M") == side.num_found
     level = explained.level or 0
     position = f"{explained.a.positions[level - 1]:,.0f}"
-    assert opened.texts("#request .pointer") == [f"level {level} at {position}", f"level {level} missing"]
-    assert opened.texts("#request tr.chosen td")[:2] == [str(level), position]
-    assert opened.texts("#request .strips tr.side-b td:last-child .id") == list(explained.b.missing)
+    assert opened.texts("#query .pointer") == [f"level {level} at {position}", f"level {level} missing"]
+    assert opened.texts("#query tr.chosen td")[:2] == [str(level), position]
+    assert opened.texts("#query .strips tr.side-b td:last-child .id") == list(explained.b.missing)
 
 
-def test_the_documents_that_a_system_misses_are_all_there(show: Open) -> None:
+def test_the_documents_that_a_run_misses_are_all_there(show: Open) -> None:
     opened = show("demo", "#q=1")
     side = explain(DEMO.qrels, {"a": DEMO.runs["random.run"], "b": DEMO.runs["deep.run"]}).query("1").a
-    row = opened.page.locator("#request .strips tbody tr", has_text="random.run")
+    row = opened.page.locator("#query .strips tbody tr", has_text="random.run")
     row.locator("summary").click()
     row.locator("details > div .id").first.wait_for()
     assert row.locator("details > div .id").all_text_contents() == list(side.missing)
 
 
-def test_previous_and_next_go_through_the_requests_that_are_shown(show: Open) -> None:
+def test_previous_and_next_go_through_the_queries_that_are_shown(show: Open) -> None:
     opened = show("demo", "#q=3")
-    for button, request in (("Next", "4"), ("Previous", "3"), ("Previous", "2")):
-        opened.page.click(f"#request button[aria-label^={button}]")
+    for button, query in (("Next", "4"), ("Previous", "3"), ("Previous", "2")):
+        opened.page.click(f"#query button[aria-label^={button}]")
         opened.wait()
-        assert opened.text("#request h3") == f"Query {request}"
+        assert opened.text("#query h3") == f"Query {query}"
 
 
-def test_worst_off_requests_come_first(show: Open) -> None:
+def test_worst_off_queries_come_first(show: Open) -> None:
     opened = show()
     opened.page.locator("#worst select").select_option(label="b precise.run")
     opened.wait()
@@ -844,7 +844,7 @@ def test_worst_off_requests_come_first(show: Open) -> None:
     assert shown == pytest.approx([round(100 * value, 1) for value in sorted(recall)[: len(shown)]], abs=0.051)
     opened.page.locator("#worst tbody a").first.click()
     opened.wait()
-    assert opened.focused == "h-request"
+    assert opened.focused == "h-query"
 
 
 # Addresses
@@ -855,8 +855,8 @@ def test_an_address_opens_what_it_names(show: Open) -> None:
     assert opened.focused == "h-pair"
     assert opened.text("#pair .lead").startswith("Under LexiRecall, shallow.run is better on")
     opened.go("#q=12")
-    assert opened.text("#request h3") == "Query 12"
-    assert opened.focused == "h-request"
+    assert opened.text("#query h3") == "Query 12"
+    assert opened.focused == "h-query"
     assert "deep.run is better" in opened.text("#pair .lead")  # what is not named is as on opening
     opened.page.go_back()
     opened.wait()
@@ -870,16 +870,16 @@ def test_state_and_address_survive_opening_the_page_again(show: Open) -> None:
     opened.page.locator("#pair tbody th a").nth(2).click()
     opened.wait()
     again = show("demo", opened.fragment)
-    for selector in ("#pair .lead", "#request h3", "#request .sentence"):
+    for selector in ("#pair .lead", "#query h3", "#query .sentence"):
         assert again.text(selector) == opened.text(selector)
-    assert again.focused == "h-request"
+    assert again.focused == "h-query"
 
 
-def test_an_address_of_a_section_leaves_the_pair_and_the_request(show: Open) -> None:
+def test_an_address_of_a_section_leaves_the_pair_and_the_query(show: Open) -> None:
     opened = show("demo", "#a=shallow.run&b=random.run&q=12")
     for fragment in ("#leaderboard", "#main"):
         opened.go(fragment)
-        assert opened.text("#request h3") == "Query 12"
+        assert opened.text("#query h3") == "Query 12"
         assert "shallow.run" in opened.text("#pair .lead")
     opened.page.click("nav a[href='#recall']")
     assert opened.focused == "h-recall"
@@ -887,9 +887,9 @@ def test_an_address_of_a_section_leaves_the_pair_and_the_request(show: Open) -> 
 
 
 def test_an_address_that_names_nothing_here_says_so_and_a_broken_one_does_no_harm(show: Open) -> None:
-    opened = show("demo", "#q=no-such-request&a=%E0%A4%A")
-    assert "no-such-request" in opened.text("#filter-status")
-    assert opened.text("#request h3").startswith("Query ")
+    opened = show("demo", "#q=no-such-query&a=%E0%A4%A")
+    assert "no-such-query" in opened.text("#filter-status")
+    assert opened.text("#query h3").startswith("Query ")
 
 
 # Hostile names
@@ -905,7 +905,7 @@ def test_hostile_names_stay_text(show: Open) -> None:
     assert "\u202e" not in opened.page.evaluate("document.body.innerText")
     for name in HOSTILE[:-1]:
         opened.go(f"#q={quote('q' + name, safe='')}")
-        assert opened.text("#request h3") == visible(f"Query q{name}")
+        assert opened.text("#query h3") == visible(f"Query q{name}")
 
 
 def test_hostile_texts_stay_text_and_are_those_of_their_ids(show: Open) -> None:
@@ -914,8 +914,8 @@ def test_hostile_texts_stay_text_and_are_those_of_their_ids(show: Open) -> None:
     queries = list(DEMO.qrels)
     for i, text in enumerate(HOSTILE_TEXTS):
         opened.go(f"#q={queries[i]}")
-        assert opened.text("#request .query-text") == shortened(text)
-        shown = dict(zip(opened.texts("#request .columns tbody th"), opened.texts("#request td .text"), strict=True))
+        assert opened.text("#query .query-text") == shortened(text)
+        shown = dict(zip(opened.texts("#query .columns tbody th"), opened.texts("#query td .text"), strict=True))
         documents = sorted({document for judged in DEMO.qrels.values() for document in judged})
         expected = {each: shortened(HOSTILE_TEXTS[documents.index(each) % len(HOSTILE_TEXTS)]) for each in shown}
         assert shown == expected
@@ -923,10 +923,10 @@ def test_hostile_texts_stay_text_and_are_those_of_their_ids(show: Open) -> None:
     assert not {"\u202e", "\u0007", "\u2028"} & set(body)
     assert opened.count("#worst td .text") == 10
     assert opened.count("#pair .deciding td .text") == 12
-    assert shortened(HOSTILE_TEXTS[0]) in " ".join(opened.texts("#request select option"))
+    assert shortened(HOSTILE_TEXTS[0]) in " ".join(opened.texts("#query select option"))
 
 
-def test_the_filter_of_requests_finds_words(show: Open) -> None:
+def test_the_filter_of_queries_finds_words(show: Open) -> None:
     opened = show("texts")
     opened.page.fill("#filter-requests", "${ALERT(7)}")
     opened.wait()
@@ -936,7 +936,7 @@ def test_the_filter_of_requests_finds_words(show: Open) -> None:
 def test_texts_of_units_are_those_of_the_documents_that_serve_them(show: Open) -> None:
     opened = show("unit texts")
     documents = sorted({document for judged in DEMO.qrels.values() for document in judged})
-    rows = opened.page.locator("#request .columns table", has_text="documents that serve it").locator("tbody tr").all()
+    rows = opened.page.locator("#query .columns table", has_text="documents that serve it").locator("tbody tr").all()
     assert rows
     for row in rows:
         server = str(row.locator("td .id").first.text_content())
@@ -951,8 +951,8 @@ def test_names_that_objects_inherit_are_drawn_as_any_other(show: Open) -> None:
         assert opened.count(f"#{section} .chart .bar") == len(INHERITED)
     for name in INHERITED:
         opened.go(f"#q={name}")
-        assert opened.text("#request h3") == f"Query {name}"
-        assert sorted(opened.texts("#request .strips tbody th .id")) == sorted(INHERITED)
+        assert opened.text("#query h3") == f"Query {name}"
+        assert sorted(opened.texts("#query .strips tbody th .id")) == sorted(INHERITED)
 
 
 def test_measures_that_are_called_as_what_objects_inherit_are_measures(show: Open) -> None:
@@ -974,7 +974,7 @@ def test_every_name_that_objects_inherit_is_known(show: Open) -> None:
 
 def test_a_long_name_is_cut_and_its_title_has_it_whole(show: Open) -> None:
     opened = show("long", f"#q={'q' * 10_000}&a={'r' * 10_000}&b=precise.run")
-    heading = opened.page.locator("#request h3 .id")
+    heading = opened.page.locator("#query h3 .id")
     assert len(heading.text_content()) == 80
     assert heading.get_attribute("title") == "q" * 10_000
     assert max(len(text) for text in opened.texts("main .id")) <= 80
@@ -985,7 +985,7 @@ def test_a_long_name_is_cut_and_its_title_has_it_whole(show: Open) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_colours_follow_the_system_and_the_button_turns_them(show: Open, scheme: str) -> None:
+def test_colours_follow_the_run_and_the_button_turns_them(show: Open, scheme: str) -> None:
     opened = show(color_scheme=scheme)
     lightness = "getComputedStyle(document.body).backgroundColor.match(/\\d+/g).reduce((x, y) => x + +y, 0)"
     label = "getComputedStyle(document.querySelector('#pair .chart text')).fill"
@@ -1060,8 +1060,8 @@ def test_a_large_page_draws_what_can_be_read_and_more_when_asked(show: Open) -> 
 def test_what_a_page_does_not_hold_is_said(show: Open) -> None:
     opened = show("partial", "#a=shallow.run&b=random.run&q=28")
     assert "does not hold a test" in opened.text("#pair .note")
-    assert "does not hold the rankings" in opened.text("#request .note")
-    assert opened.texts("#request .strips tbody th .id") == ["deep.run", "precise.run"]
+    assert "does not hold the rankings" in opened.text("#query .note")
+    assert opened.texts("#query .strips tbody th .id") == ["deep.run", "precise.run"]
 
 
 # What a reader should know
@@ -1091,7 +1091,7 @@ def test_groups_are_those_of_the_payload(show: Open, kind: str) -> None:
     assert opened.count(".groups .mark") == len(order)
     labels = [mark.get_attribute("aria-label") for mark in opened.page.locator(".groups .mark").all()]
     for place, (label, s) in enumerate(zip(labels, order, strict=True), 1):
-        assert label.startswith(f"{place}. {payload['systems'][s]}: {number(payload['means'][s][0])}, ")
+        assert label.startswith(f"{place}. {payload['runs'][s]}: {number(payload['means'][s][0])}, ")
     assert opened.count(".groups .joined") == sum(last > first for first, last in groups)
     opened.page.click("#leaderboard summary:has-text('as a table')")
     while opened.count("#leaderboard .more:visible") > (kind == "large"):
@@ -1163,7 +1163,7 @@ def test_a_large_matrix_is_zoomed_and_keeps_its_keyboard(show: Open) -> None:
     assert show("demo").count(".zoom:visible") == 0
 
 
-def test_enter_in_the_filter_of_systems_goes_to_the_row(show: Open) -> None:
+def test_enter_in_the_filter_of_runs_goes_to_the_row(show: Open) -> None:
     opened = show("large")
     opened.page.fill("#filter-systems", "system087")
     opened.page.keyboard.press("Enter")
@@ -1235,7 +1235,7 @@ def test_a_query_of_the_funnel_leads_to_its_section(show: Open) -> None:
     query = link.text_content()
     link.click()
     opened.wait()
-    assert opened.text("#request h3") == f"Query {query}"
+    assert opened.text("#query h3") == f"Query {query}"
 
 
 def test_a_page_without_a_funnel_has_no_section_of_stages(look: Open) -> None:

@@ -70,7 +70,7 @@ def test_values_are_those_of_asreview_insights(positions: list[int], n: int, val
 
 @st.composite
 def reviews(draw: st.DrawFn) -> tuple[list[int], int]:
-    """A whole ranking: the positions of its relevant items, and its length."""
+    """A whole ranking: the positions of its relevant documents, and its length."""
     n = draw(st.integers(2, 60))
     return sorted(draw(st.sets(st.integers(1, n), min_size=1, max_size=n - 1))), n
 

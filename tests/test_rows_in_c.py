@@ -123,14 +123,12 @@ def test_a_wrong_caller_gets_an_exception() -> None:
 
 
 @pytest.mark.parametrize("block", [1, 7, 2**15])
-@pytest.mark.parametrize(
-    ("num_measures", "num_systems", "num_requests"), [(1, 2, 1), (3, 5, 40), (7, 50, 9), (2, 9, 0)]
-)
+@pytest.mark.parametrize(("num_measures", "num_runs", "num_queries"), [(1, 2, 1), (3, 5, 40), (7, 50, 9), (2, 9, 0)])
 def test_permuted_sums_are_those_of_numpy(
-    num_measures: int, num_systems: int, num_requests: int, block: int, monkeypatch: pytest.MonkeyPatch
+    num_measures: int, num_runs: int, num_queries: int, block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    values = np.random.default_rng(block).random((num_measures, num_systems, num_requests))
-    responses, names = list(values), [str(s) for s in range(num_systems)]
+    values = np.random.default_rng(block).random((num_measures, num_runs, num_queries))
+    responses, names = list(values), [str(s) for s in range(num_runs)]
     monkeypatch.setattr(hsd, "_BLOCK", block)
     ours = hsd.randomized_tukey_hsd(responses, names=names, num_resamples=30)
     monkeypatch.setenv(VARIABLE, "python")

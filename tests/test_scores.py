@@ -78,22 +78,22 @@ class Scored:
         }
 
     def project(self, **options: Any) -> lexirecall.Positions:
-        return project_scores(self.scores, self.relevant, exclude=self.excluded, item_ids=self.ids, **options)
+        return project_scores(self.scores, self.relevant, exclude=self.excluded, document_ids=self.ids, **options)
 
 
 @st.composite
 def scored(draw: st.DrawFn) -> Scored:
-    num_requests, n = draw(st.integers(1, 3)), draw(st.integers(1, len(DOCUMENTS)))
+    num_queries, n = draw(st.integers(1, 3)), draw(st.integers(1, len(DOCUMENTS)))
     dtype = np.dtype(draw(st.sampled_from(TYPES)))
     most = 2 ** (8 * dtype.itemsize - 1) - 1
     values: list[Any] = [v for v in INTEGERS if -most <= v <= most] if dtype.kind == "i" else list(VALUES)
     cells = st.lists(st.sampled_from(draw(st.lists(st.sampled_from(values), min_size=1))), min_size=n, max_size=n)
     with np.errstate(over="ignore"):
-        scores = np.array([draw(cells) for _ in range(num_requests)]).astype(dtype)
+        scores = np.array([draw(cells) for _ in range(num_queries)]).astype(dtype)
     marks = st.sampled_from(("judged", "excluded", "neither", "neither", "both"))
     grades: list[list[float | None]] = []
     excluded: list[list[int]] = []
-    for _ in range(num_requests):
+    for _ in range(num_queries):
         row = draw(st.lists(marks, min_size=n, max_size=n).filter(lambda row: not set(row) <= {"excluded", "both"}))
         offered = {"judged": GRADES, "both": [grade for grade in GRADES if grade <= 0]}
         grades.append([draw(st.sampled_from(offered[mark])) if mark in offered else None for mark in row])
@@ -103,7 +103,7 @@ def scored(draw: st.DrawFn) -> Scored:
 
 def contents(positions: lexirecall.Positions) -> Iterator[Any]:
     """Give all that measures are computed from, documents by their ids."""
-    yield positions.systems, positions.requests, positions.conventions
+    yield positions.runs, positions.queries, positions.conventions
     yield positions.answered.tolist(), positions.num_retrieved.tolist()
     yield None if positions.corpus_size is None else positions.corpus_size.tolist()
     judged = positions.judgments
@@ -111,7 +111,7 @@ def contents(positions: lexirecall.Positions) -> Iterator[Any]:
     for tracks in (positions.found, positions.others):
         assert tracks is not None
         yield tracks.segments.offsets.tolist(), tracks.positions.tolist()
-        yield [(judged.items[i], judged.grades[i]) for i in tracks.items.tolist()]
+        yield [(judged.documents[i], judged.grades[i]) for i in tracks.documents.tolist()]
         for blocks in (tracks.block_starts, tracks.block_sizes):
             yield None if blocks is None else blocks.tolist()
 
@@ -121,9 +121,9 @@ def contents(positions: lexirecall.Positions) -> Iterator[Any]:
 @given(data=scored())
 def test_a_position_is_one_plus_the_number_of_documents_before(ties: str, data: Scored) -> None:
     positions = data.project(ties=ties)
-    for q, (request, judged) in enumerate(data.qrels.items()):
-        order = naive.ranked(data.lines[request], judged, ties)
-        expected = [place for place, item in enumerate(order, 1) if judged.get(item, 0) > 0]
+    for q, (query, judged) in enumerate(data.qrels.items()):
+        order = naive.ranked(data.lines[query], judged, ties)
+        expected = [place for place, document in enumerate(order, 1) if judged.get(document, 0) > 0]
         start, stop = positions.found.segments.offsets[q : q + 2]
         assert positions.found.positions[start:stop].tolist() == expected
 
@@ -168,7 +168,7 @@ def test_positions_are_those_of_a_file_with_every_score(dtype: str, tmp_path: Pa
 def test_the_values_of_measures_are_those_of_a_run() -> None:
     scores = np.random.default_rng(2).random((5, 40)).round(1)
     relevant = [[q, q + 7, 3 * q + 12] for q in range(5)]
-    qrels = {str(q): {str(i): 1 for i in items} for q, items in enumerate(relevant)}
+    qrels = {str(q): {str(i): 1 for i in documents} for q, documents in enumerate(relevant)}
     run = {str(q): {str(i): s for i, s in enumerate(row)} for q, row in enumerate(scores.tolist())}
     measures = ["LexiRecall", "TSE", "AP", "nDCG", "R@10", "LastRel", "bpref", "NumRet"]
     both = {"a": run, "b": {query: {i: -s for i, s in row.items()} for query, row in run.items()}}
@@ -198,9 +198,9 @@ def test_no_score_is_left_out_at_the_end_of_vectors_and_pieces(n: int, dtype: An
     exclude: list[list[int]] = [[], [each for each in (n - 2, n // 3) if 0 <= each < n - 1], []]
     found = project_scores(scores, relevant, exclude=exclude, ties="input").found
     expected = []
-    for row, items, out in zip(scores.tolist(), relevant, exclude, strict=True):
+    for row, documents, out in zip(scores.tolist(), relevant, exclude, strict=True):
         order = sorted((i for i in range(n) if i not in out), key=lambda i: (-row[i], i))
-        expected += [place for place, item in enumerate(order, 1) if item in items]
+        expected += [place for place, document in enumerate(order, 1) if document in documents]
     assert found.positions.tolist() == expected
 
 
@@ -300,18 +300,18 @@ def test_what_is_judged_not_relevant_may_be_excluded() -> None:
 
 
 def test_ids_come_back_as_they_came_in() -> None:
-    positions = project_scores([[1, 2], [2, 1]], [0, 1], query_ids=[7, 9], item_ids=np.array([100, 20]))
-    assert positions.requests == ("7", "9")
-    assert positions.judgments.request_type == "int64"
-    assert list(positions.judgments.items) == [b"100", b"20"]
-    assert project_scores([[1, 2], [2, 1]], [0, 1]).judgments.request_type == "text"
+    positions = project_scores([[1, 2], [2, 1]], [0, 1], query_ids=[7, 9], document_ids=np.array([100, 20]))
+    assert positions.queries == ("7", "9")
+    assert positions.judgments.query_type == "int64"
+    assert list(positions.judgments.documents) == [b"100", b"20"]
+    assert project_scores([[1, 2], [2, 1]], [0, 1]).judgments.query_type == "text"
 
 
 def test_ties_go_by_the_text_of_ids() -> None:
     assert project_scores(np.zeros((1, 11)), [[2, 10]]).found.positions.tolist() == [8, 9]
     ids = ["b", "é", "B"]
-    assert project_scores(np.zeros((1, 3)), [[0, 1, 2]], item_ids=ids).found.positions.tolist() == [1, 2, 3]
-    assert list(project_scores(np.zeros((1, 3)), [0], item_ids=ids).found.positions) == [2]
+    assert project_scores(np.zeros((1, 3)), [[0, 1, 2]], document_ids=ids).found.positions.tolist() == [1, 2, 3]
+    assert list(project_scores(np.zeros((1, 3)), [0], document_ids=ids).found.positions) == [2]
 
 
 @given(st.integers(0, 3000))
@@ -333,9 +333,9 @@ def test_nan_is_refused_with_its_query_and_document() -> None:
     for dtype in (np.float16, np.float32, np.float64):
         scores = SCORES.astype(dtype)
         scores[1, 2] = np.nan
-        message = refusal(DataError, scores, [0, 0], query_ids=["x", "y"], item_ids=["a", "b", "c"])
+        message = refusal(DataError, scores, [0, 0], query_ids=["x", "y"], document_ids=["a", "b", "c"])
         assert message.startswith("query 'y', document 'c': the score is NaN")
-        assert "document 'c'" in refusal(DataError, scores, [0, 2], item_ids=["a", "b", "c"])  # the relevant one
+        assert "document 'c'" in refusal(DataError, scores, [0, 2], document_ids=["a", "b", "c"])  # the relevant one
         assert "document '2'" in refusal(DataError, scores, [0, 0], exclude=[[], [1]])
 
 
@@ -365,13 +365,13 @@ def test_nan_is_refused_with_its_query_and_document() -> None:
         (DataError, [0, 1], {"exclude": [[], [1]]}, "query '1', document '1' is both relevant and excluded"),
         (DataError, [0, 1], {"exclude": [[], [7]]}, "exclude: query '1' names the document at index 7"),
         (UsageError, [0, 1], {"query_ids": ["x"]}, "query_ids has 1 id, but the scores have 2 queries"),
-        (UsageError, [0, 1], {"item_ids": ["x"]}, "item_ids has 1 id, but the scores have 3 documents"),
-        (UsageError, [0, 1], {"item_ids": {"x", "y", "z"}}, "item_ids is of type set"),
+        (UsageError, [0, 1], {"document_ids": ["x"]}, "item_ids has 1 id, but the scores have 3 documents"),
+        (UsageError, [0, 1], {"document_ids": {"x", "y", "z"}}, "item_ids is of type set"),
         (UsageError, [0, 1], {"query_ids": "xy"}, "query_ids is of type str"),
         (UsageError, [0, 1], {"query_ids": 2}, "query_ids is of type int"),
-        (FormatError, [0, 1], {"item_ids": ["x", "7", 7]}, "item_ids: the id '7' occurs twice"),
+        (FormatError, [0, 1], {"document_ids": ["x", "7", 7]}, "item_ids: the id '7' occurs twice"),
         (FormatError, [0, 1], {"query_ids": ["x", None]}, "query_ids: 'None' is not a query id"),
-        (FormatError, [0, 1], {"item_ids": ["x", "y", 0.5]}, "item_ids: '0.5' is not a document id"),
+        (FormatError, [0, 1], {"document_ids": ["x", "y", 0.5]}, "item_ids: '0.5' is not a document id"),
         (UsageError, [0, 1], {"corpus_size": 9}, "corpus_size is given, but every document has a score"),
         (UsageError, [0, 1], {"units": {}}, "units is given, but units are not counted from scores"),
         (UsageError, [0, 1], {"engine": "duckdb"}, "engine is given, but nothing is read from files"),
@@ -436,13 +436,20 @@ def test_many_judged_documents_are_counted_by_a_sort(monkeypatch: pytest.MonkeyP
 def test_the_kernel_refuses_marks_outside_of_the_matrix() -> None:
     from lexirecall import _native
 
-    def count(items: list[int], offsets: tuple[int, ...] = (0, 1), size: int = 1, num_items: int = 3) -> None:
+    def count(documents: list[int], offsets: tuple[int, ...] = (0, 1), size: int = 1, num_documents: int = 3) -> None:
         nothing, above = np.zeros(2, np.int64), np.zeros(size, np.int64)
-        marks = np.array(offsets), np.array(items), nothing, nothing[:0]
-        _native.count_scores(SCORES[:1].copy(), num_items, True, 32, *marks, above, above.copy(), np.zeros(1, np.int64))
+        marks = np.array(offsets), np.array(documents), nothing, nothing[:0]
+        _native.count_scores(
+            SCORES[:1].copy(), num_documents, True, 32, *marks, above, above.copy(), np.zeros(1, np.int64)
+        )
 
     count([2])
-    for wrong in ({"items": [3]}, {"items": [-1]}, {"items": [0, 1]}, {"items": [0], "num_items": 4}):
+    for wrong in (
+        {"documents": [3]},
+        {"documents": [-1]},
+        {"documents": [0, 1]},
+        {"documents": [0], "num_documents": 4},
+    ):
         with pytest.raises(ValueError, match="do not fit"):
             count(**wrong)
     with pytest.raises(ValueError, match="a place for each item"):
@@ -453,7 +460,7 @@ def test_the_kernel_refuses_marks_outside_of_the_matrix() -> None:
 
 @pytest.mark.skipif(not is_built(), reason="the compiled reader was not built")
 @pytest.mark.parametrize(
-    ("scores", "num_items"),
+    ("scores", "num_documents"),
     [
         (b"", 2**61),  # 8 times as many bytes are 0 bytes, if they are counted in 64 bits
         (SCORES[:1].tobytes()[:-1], 3),
@@ -464,14 +471,14 @@ def test_the_kernel_refuses_marks_outside_of_the_matrix() -> None:
         ([0.4, 0.3, 0.2], 3),
     ],
 )
-def test_the_kernel_refuses_scores_of_another_size_or_kind(scores: Any, num_items: int) -> None:
+def test_the_kernel_refuses_scores_of_another_size_or_kind(scores: Any, num_documents: int) -> None:
     from lexirecall import _native
 
     nothing, place = np.zeros(2, np.int64), np.zeros(1, np.int64)
     marks = np.array([0, 1]), np.array([2]), nothing, nothing[:0]
     with pytest.raises((ValueError, TypeError, BufferError)):
-        _native.count_scores(scores, num_items, True, 32, *marks, place, place.copy(), place.copy())
+        _native.count_scores(scores, num_documents, True, 32, *marks, place, place.copy(), place.copy())
     with pytest.raises((ValueError, TypeError, BufferError)):
-        _native.count_before(scores, num_items, True, 32, *marks, place, np.zeros(3, np.int32), place.copy())
+        _native.count_before(scores, num_documents, True, 32, *marks, place, np.zeros(3, np.int32), place.copy())
     with pytest.raises((TypeError, BufferError)):  # what is written to must be writable
         _native.count_scores(SCORES[:1].copy(), 3, True, 32, *marks, bytes(8), place, place.copy())

@@ -107,5 +107,5 @@ def test_tensors_without_a_value_in_each_cell_are_refused(scores: Any, text: str
 
 
 def test_query_ids_of_torch_are_numbers() -> None:
-    positions = project_scores(torch.eye(2), [0, 1], query_ids=torch.tensor([7, 8]), item_ids=torch.tensor([3, 4]))
-    assert (positions.requests, positions.judgments.request_type) == (("7", "8"), "int64")
+    positions = project_scores(torch.eye(2), [0, 1], query_ids=torch.tensor([7, 8]), document_ids=torch.tensor([3, 4]))
+    assert (positions.queries, positions.judgments.query_type) == (("7", "8"), "int64")

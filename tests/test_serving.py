@@ -9,16 +9,20 @@ from hypothesis import strategies as st
 from lexirecall import explain, report
 from strategies import quick
 
-ITEMS = [f"c{i}" for i in range(8)]
+DOCUMENTS = [f"c{i}" for i in range(8)]
 MAPS = st.dictionaries(
-    st.sampled_from(ITEMS), st.lists(st.sampled_from(["U", "V", "W"]), min_size=1, max_size=2, unique=True), min_size=1
+    st.sampled_from(DOCUMENTS),
+    st.lists(st.sampled_from(["U", "V", "W"]), min_size=1, max_size=2, unique=True),
+    min_size=1,
 )
-RANKINGS = st.permutations([*ITEMS, "x", "y"]).flatmap(lambda items: st.integers(1, 10).map(lambda n: items[:n]))
-QRELS = {"q": dict(zip(ITEMS, (1, 2, 0, 1, 1, 2, 1, 0), strict=True))}
+RANKINGS = st.permutations([*DOCUMENTS, "x", "y"]).flatmap(
+    lambda documents: st.integers(1, 10).map(lambda n: documents[:n])
+)
+QRELS = {"q": dict(zip(DOCUMENTS, (1, 2, 0, 1, 1, 2, 1, 0), strict=True))}
 
 
-def relevant_items(units: dict[str, list[str]], unit: str, level: float) -> set[str]:
-    return {item for item in ITEMS if unit in units.get(item, []) and QRELS["q"][item] >= level}
+def relevant_documents(units: dict[str, list[str]], unit: str, level: float) -> set[str]:
+    return {document for document in DOCUMENTS if unit in units.get(document, []) and QRELS["q"][document] >= level}
 
 
 @given(
@@ -31,17 +35,17 @@ def relevant_items(units: dict[str, list[str]], unit: str, level: float) -> set[
 def test_a_unit_is_served_by_the_document_at_its_position(
     units: dict[str, list[str]], rankings: tuple[list[str], list[str]], level: int, rule: str
 ) -> None:
-    if not any(relevant_items(units, unit, level) for unit in "UVW"):
+    if not any(relevant_documents(units, unit, level) for unit in "UVW"):
         return
     runs = {name: {"q": ranking} for name, ranking in zip("ab", rankings, strict=True)}
-    explained = explain(QRELS, runs, units=units, level=level, unit_rule=rule, judged="items").query("q")
+    explained = explain(QRELS, runs, units=units, level=level, unit_rule=rule, judged="documents").query("q")
     assert explained.noun == "unit"
     for side, ranking in zip((explained.a, explained.b), rankings, strict=True):
         assert len(side.servings) == explained.num_relevant
         for unit, serving, position in zip(side.documents, side.servings, side.positions.tolist(), strict=True):
-            needed = relevant_items(units, unit, level)
+            needed = relevant_documents(units, unit, level)
             assert {*serving.others, *({serving.by} if serving.by else ())} == needed
-            places = [ranking.index(item) + 1 for item in needed if item in ranking]
+            places = [ranking.index(document) + 1 for document in needed if document in ranking]
             if rule == "any":
                 assert position == min(places, default=float("inf"))
             else:
@@ -55,20 +59,20 @@ def test_a_unit_is_served_by_the_document_at_its_position(
 def test_the_page_has_the_servings_of_explain(
     units: dict[str, list[str]], rankings: tuple[list[str], list[str]]
 ) -> None:
-    if not any(relevant_items(units, unit, 1) for unit in "UVW"):
+    if not any(relevant_documents(units, unit, 1) for unit in "UVW"):
         return
     runs = {name: {"q": ranking} for name, ranking in zip("ab", rankings, strict=True)}
-    options: dict[str, Any] = {"units": units, "judged": "items"}
+    options: dict[str, Any] = {"units": units, "judged": "documents"}
     page = report(QRELS, runs, ["LexiRecall"], output=None, **options).payload
     serving, relevant = page["serving"], page["relevant"][0]
     assert len(serving["units"][0]) == len(relevant)
     for unit, (count, needs_all, *first) in zip(relevant, serving["units"][0], strict=True):
-        needed = relevant_items(units, unit, 1)
+        needed = relevant_documents(units, unit, 1)
         assert (count, needs_all) == (len(needed), 0)
         assert {serving["documents"][0][i] for i in first} <= needed
         assert len(first) == min(4, len(needed))
     explained = explain(QRELS, runs, **options).query("q")
-    for s, run in enumerate(page["systems"]):
+    for s, run in enumerate(page["runs"]):
         side = explained.a if explained.a.run == run else explained.b
         by = [serving["documents"][0][i] for i in serving["by"][s][0]]
         assert by == [each.by for each in side.servings if each.by is not None]

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from lexirecall import LexirecallError, load_judgments
 from lexirecall.fields import choices_of
 from lexirecall.formats import sortedrows
-from lexirecall.formats.assembly import SortedRead, systems_of
+from lexirecall.formats.assembly import SortedRead, runs_of
 from lexirecall.formats.columns import Columns, find_columns
 from lexirecall.formats.roletable import open_frame
 from lexirecall.formats.rows import project_rows, read_rows
@@ -29,8 +29,8 @@ from strategies import quick
 from test_arrow import SCORES, plain
 
 LANES = READERS if is_built() else ("python",)
-REQUESTS, UNKNOWN = ("7", "-1", "300", "5"), ("8", "9")
-ITEMS = ("7", "-12", "0", "120", "127", "31", "32", "1")
+QUERIES, UNKNOWN = ("7", "-1", "300", "5"), ("8", "9")
+DOCUMENTS = ("7", "-12", "0", "120", "127", "31", "32", "1")
 JUDGMENTS = load_judgments(
     {
         "7": {"7": 1, "-12": 2, "0": 0, "120": -1, "1": 1},
@@ -97,38 +97,38 @@ CONVENTIONS = st.builds(
 @st.composite
 def tables(draw: st.DrawFn) -> pa.Table:
     """Make rows of runs, those of each ranking together, in columns of many types; and where each row is."""
-    keys = st.tuples(st.sampled_from(["bm25", "knn", "2"]), st.sampled_from([*REQUESTS, *UNKNOWN]))
+    keys = st.tuples(st.sampled_from(["bm25", "knn", "2"]), st.sampled_from([*QUERIES, *UNKNOWN]))
     rankings = draw(st.lists(keys, min_size=1, max_size=8, unique=True))
-    rows = st.lists(st.tuples(st.sampled_from(ITEMS), SCORES), min_size=1, max_size=12)
+    rows = st.lists(st.tuples(st.sampled_from(DOCUMENTS), SCORES), min_size=1, max_size=12)
     if draw(st.integers(0, 2)) == 0:
         rows = st.lists(
-            st.tuples(st.sampled_from(ITEMS), SCORES), min_size=1, max_size=12, unique_by=lambda row: row[0]
+            st.tuples(st.sampled_from(DOCUMENTS), SCORES), min_size=1, max_size=12, unique_by=lambda row: row[0]
         )
     found = [(*key, *row) for key in rankings for row in draw(rows)]
-    systems, requests, items, scores = ([*column] for column in zip(*found, strict=True))
+    runs, queries, documents, scores = ([*column] for column in zip(*found, strict=True))
     kinds = st.sampled_from(["text", "text", *IDS])
     columns = {
-        "run": IDS[draw(st.sampled_from([name for name in OF_RUNS if name in IDS]))](systems),
-        "query_id": IDS[draw(kinds)](requests),
-        "doc_id": IDS[draw(kinds)](items),
+        "run": IDS[draw(st.sampled_from([name for name in OF_RUNS if name in IDS]))](runs),
+        "query_id": IDS[draw(kinds)](queries),
+        "doc_id": IDS[draw(kinds)](documents),
         draw(st.sampled_from(["score", "score", "rank"])): NUMBERS[draw(st.sampled_from(["floats", *NUMBERS]))](scores),
         "row": pa.array(range(len(found))),
     }
-    if len({system for system, _ in rankings}) == 1 and draw(st.booleans()):
+    if len({run for run, _ in rankings}) == 1 and draw(st.booleans()):
         del columns["run"]
     return pa.table(columns)
 
 
 @st.composite
 def maps(draw: st.DrawFn) -> UnitMap | None:
-    """Make a map of units, for all requests or for each; or none."""
-    pairs = draw(st.lists(st.tuples(st.sampled_from(ITEMS), st.sampled_from("UVW")), max_size=12))
+    """Make a map of units, for all queries or for each; or none."""
+    pairs = draw(st.lists(st.tuples(st.sampled_from(DOCUMENTS), st.sampled_from("UVW")), max_size=12))
     if not pairs:
         return None
-    named = st.sampled_from([request.encode() for request in REQUESTS])
-    requests = draw(st.none() | st.lists(named, min_size=len(pairs), max_size=len(pairs)))
-    items, units = ([pair[k].encode() for pair in pairs] for k in (0, 1))
-    return UnitMap.of_columns(items, units, requests)
+    named = st.sampled_from([query.encode() for query in QUERIES])
+    queries = draw(st.none() | st.lists(named, min_size=len(pairs), max_size=len(pairs)))
+    documents, units = ([pair[k].encode() for pair in pairs] for k in (0, 1))
+    return UnitMap.of_columns(documents, units, queries)
 
 
 @contextlib.contextmanager
@@ -158,7 +158,7 @@ def streamed(
                 **rest, **more,
             )  # fmt: skip
         assert read.num_rows == len(table)
-        return plain(systems_of(read, JUDGMENTS, asked, **rest))
+        return plain(runs_of(read, JUDGMENTS, asked, **rest))
     except LexirecallError as error:
         return str(error)
 
@@ -226,11 +226,11 @@ def with_fault(table: pa.Table, at: int, fault: dict[str, Any]) -> pa.Table:
 @quick(20)
 @given(st.integers(0, 11), st.integers(1, 14))
 def test_a_bad_cell_is_said_as_in_memory(reader: str, fault: str, at: int, size: int) -> None:
-    requests, items = ["7", "7", "9", "9", "-1", "-1"] * 2, ["7", "0", "7", "0", "31", "32"] * 2
+    queries, documents = ["7", "7", "9", "9", "-1", "-1"] * 2, ["7", "0", "7", "0", "31", "32"] * 2
     columns: dict[str, list[Any]] = {
         "run": ["a"] * 6 + ["b"] * 6,
-        "query_id": requests,
-        "doc_id": items,
+        "query_id": queries,
+        "doc_id": documents,
         "score": [1.0] * 12,
     }
     table = with_fault(pa.table({**columns, "row": range(12)}), at, FAULTS[fault])
@@ -256,8 +256,8 @@ def test_a_type_that_cannot_serve_is_said_as_in_memory(reader: str, name: str, v
 
 @pytest.mark.parametrize("reader", LANES)
 def test_text_that_is_not_utf8_is_an_error(reader: str) -> None:
-    items = pa.array([b"7", b"\xff"]).view(pa.string())
-    table = pa.table({"query_id": ["7", "7"], "doc_id": items, "score": [1.0, 1.0], "row": [0, 1]})
+    documents = pa.array([b"7", b"\xff"]).view(pa.string())
+    table = pa.table({"query_id": ["7", "7"], "doc_id": documents, "score": [1.0, 1.0], "row": [0, 1]})
     assert streamed(table, reader, **PLACES).startswith("run: row 1: the document id is not UTF-8 text\n")
 
 
@@ -277,8 +277,8 @@ def test_a_document_that_is_listed_twice_is_said_with_both_places(reader: str) -
 @pytest.mark.parametrize("reader", LANES)
 @pytest.mark.parametrize("twice", [False, True])
 def test_rows_of_a_query_that_are_not_together_are_an_error(reader: str, twice: bool) -> None:
-    items = ["a", "a" if twice else "b", "a", "c"]
-    table = pa.table({"query_id": ["7", "7", "5", "7"], "doc_id": items, "score": [4.0, 3, 2, 1]})
+    documents = ["a", "a" if twice else "b", "a", "c"]
+    table = pa.table({"query_id": ["7", "7", "5", "7"], "doc_id": documents, "score": [4.0, 3, 2, 1]})
     said = streamed(table, reader, size=2, conventions=Conventions(duplicates="best"))
     assert said.startswith("run: the rows of a query of a run are not together\n")
 
@@ -289,19 +289,19 @@ def test_a_name_that_is_given_is_for_one_run_only(reader: str) -> None:
         {"run": ["a", "b"], "query_id": ["7", "7"], "doc_id": ["7", "7"], "score": [1.0, 2], "row": [0, 1]}
     )
     assert streamed(table, reader, is_given=True) == held(table, is_given=True)
-    assert [system["name"] for system in streamed(table[:1], reader, is_given=True)] == ["mine"]
+    assert [run["name"] for run in streamed(table[:1], reader, is_given=True)] == ["mine"]
 
 
 @pytest.mark.parametrize("reader", LANES)
-@pytest.mark.parametrize("system", ["run", None])
-def test_a_stream_may_be_empty(reader: str, system: str | None) -> None:
-    columns = Columns(request="q", item="d", score="s", system=system)
+@pytest.mark.parametrize("run", ["run", None])
+def test_a_stream_may_be_empty(reader: str, run: str | None) -> None:
+    columns = Columns(query="q", document="d", score="s", run=run)
     batch = pa.RecordBatch.from_pydict({name: pa.array([], pa.string()) for name in ("run", "q", "d", "s")})
     rest: Any = {"needs_judged": False, "is_given": False, "label": "run"}
     for batches in ([], [batch]):
         with lane(reader):
             read = read_sorted(batches, columns, "mine", JUDGMENTS, Conventions(), **rest)
-        assert (read.systems, read.num_rows) == ([] if system else ["mine"], 0)
+        assert (read.runs, read.num_rows) == ([] if run else ["mine"], 0)
         assert (read.num_retrieved == -1).all()
 
 
@@ -311,7 +311,7 @@ def test_there_may_be_no_judgments(reader: str) -> None:
     batch = pa.RecordBatch.from_pydict({"q": ["1", "1", "2"], "d": ["a", "a", "b"], "s": [1.0, 2.0, 3.0]})
     rest: Any = {"needs_judged": True, "is_given": False, "label": "run"}
     with lane(reader):
-        read = read_sorted([batch], Columns(request="q", item="d", score="s"), "r", none, Conventions(), **rest)
+        read = read_sorted([batch], Columns(query="q", document="d", score="s"), "r", none, Conventions(), **rest)
     assert (read.num_unjudged.tolist(), len(read.found), read.num_rows) == ([2], 0, 3)
 
 
@@ -319,9 +319,9 @@ def test_there_may_be_no_judgments(reader: str) -> None:
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(1, 9)), max_size=12), st.integers(1, 12))
 def test_portions_hold_whole_rankings_and_no_more_than_they_must(given: list[tuple[str, int]], size: int) -> None:
     numbers = [number for number, (_, count) in enumerate(given) for _ in range(count)]
-    systems = [system for system, count in given for _ in range(count)]
-    table = pa.table({"run": pa.array(systems, pa.string()).dictionary_encode(), "q": pa.array(numbers, pa.int64())})
-    portions = [*whole_rankings(table.to_batches(max_chunksize=size), Columns(request="q", item="", system="run"))]
+    runs = [run for run, count in given for _ in range(count)]
+    table = pa.table({"run": pa.array(runs, pa.string()).dictionary_encode(), "q": pa.array(numbers, pa.int64())})
+    portions = [*whole_rankings(table.to_batches(max_chunksize=size), Columns(query="q", document="", run="run"))]
     assert pa.concat_tables([table.schema.empty_table().select([0, 1]), *portions]).to_pylist() == table.to_pylist()
     ends = [{*portion.column("q").to_pylist()} for portion in portions]
     assert all(one.isdisjoint(other) for one, other in pairwise(ends))
@@ -336,12 +336,12 @@ def test_only_the_judgments_of_queries_that_repeat_a_document_are_looked_at_agai
     seen: list[tuple[tuple[str, ...], int]] = []
 
     def watched(table: Any, name: str, judgments: Judgments, *given: Any, **options: Any) -> SortedRead:
-        seen.append((judgments.requests, len(table.frame)))
+        seen.append((judgments.queries, len(table.frame)))
         return read_rows(table, name, judgments, *given, **options)
 
     monkeypatch.setattr(sortedrows, "read_rows", watched)
-    requests = ["5", "7", "7", "300", "-1", "-1", "9", "9"]
-    table = pl.DataFrame({"query_id": requests, "doc_id": ["a"] * 8, "score": [1.0] * 8, "row": range(8)}).to_arrow()
+    queries = ["5", "7", "7", "300", "-1", "-1", "9", "9"]
+    table = pl.DataFrame({"query_id": queries, "doc_id": ["a"] * 8, "score": [1.0] * 8, "row": range(8)}).to_arrow()
     found = streamed(table, reader, 100, Conventions(duplicates="first"))
     assert found[0]["num_duplicates"] == 2
     assert seen == ([(("7", "-1"), 4)] if reader == "native" else [(("7", "300", "-1", "5"), 6), ((), 2)])

@@ -38,21 +38,21 @@ Runs = Any
 
 
 def collection(seed: int, *, ids: type = str) -> tuple[Qrels, Runs]:
-    """Make requests of many sorts: tied scores, no answer, no judgments, nothing relevant, grades of all kinds."""
+    """Make queries of many sorts: tied scores, no answer, no judgments, nothing relevant, grades of all kinds."""
     chance = random.Random(seed)  # noqa: S311 - a collection is not a secret
-    items = [f"d{i}" for i in range(12)] if ids is str else list(range(5, 17))
-    requests = [f"q{i}" if ids is str else i for i in range(30)]
+    documents = [f"d{i}" for i in range(12)] if ids is str else list(range(5, 17))
+    queries = [f"q{i}" if ids is str else i for i in range(30)]
     grades = [-1, 0, 0, 1, 1, 2, 3, 0.5, 1.5]
-    qrels = {q: {i: chance.choice(grades) for i in chance.sample(items, chance.randint(1, 9))} for q in requests}
-    qrels[requests[0]] = dict.fromkeys(items[:3], 0)
+    qrels = {q: {i: chance.choice(grades) for i in chance.sample(documents, chance.randint(1, 9))} for q in queries}
+    qrels[queries[0]] = dict.fromkeys(documents[:3], 0)
     unjudged = ["unjudged" if ids is str else 99]
     runs: Runs = {}
     for name in ("Größe 'x' {y}", "bm25", "dense"):
-        answered = [q for q in requests + unjudged if chance.random() < 0.8]
+        answered = [q for q in queries + unjudged if chance.random() < 0.8]
         runs[name] = {
             q: {
                 i: chance.choice([0.0, -0.0, 1, 2, 2.5, -math.inf, 1e39])
-                for i in chance.sample(items, chance.randint(1, 12))
+                for i in chance.sample(documents, chance.randint(1, 12))
             }
             for q in answered
         }
@@ -151,9 +151,9 @@ def test_runs_are_in_the_order_in_which_they_appear(spark: Any, tmp_path: Path) 
         (tmp_path / "runs %20" / part).mkdir(parents=True)
         pq.write_table(parts[-1], tmp_path / "runs %20" / part / "0.parquet")
     frame = spark.createDataFrame(pa.concat_tables(parts)).repartition(1)
-    assert project(qrels, frame).systems == tuple(ordered)
-    assert project(qrels, tmp_path / "runs %20").systems == tuple(ordered)
-    assert project(qrels, tmp_path / "runs %20", engine="spark").systems == tuple(ordered)
+    assert project(qrels, frame).runs == tuple(ordered)
+    assert project(qrels, tmp_path / "runs %20").runs == tuple(ordered)
+    assert project(qrels, tmp_path / "runs %20", engine="spark").runs == tuple(ordered)
 
 
 @pytest.mark.parametrize("keywords", [{}, {"depth": 1}])
@@ -186,7 +186,7 @@ def test_frames_by_name_ranks_and_no_grades(spark: Any) -> None:
     ranked = {"second": {"q": ["x", "a"]}, "first": {"q": ["b", "a"], "r": ["c"]}}
     frames = {
         name: spark.createDataFrame(
-            [(q, item, rank) for q, items in run.items() for rank, item in enumerate(items, 1)],
+            [(q, document, rank) for q, documents in run.items() for rank, document in enumerate(documents, 1)],
             "`query.id` string, `the {item}` string, rank int",
         )
         for name, run in ranked.items()
@@ -305,15 +305,15 @@ def test_bad_usage_is_refused_before_anything_runs(spark: Any) -> None:
         engine.sort_keys(qrels, runs, ties="expected")
 
 
-def test_a_heavy_request_and_many_relevant_items_survive(spark: Any) -> None:
-    """One request of 60,000 rows of which 2,000 are relevant, among small ones."""
+def test_a_heavy_query_and_many_relevant_documents_survive(spark: Any) -> None:
+    """One query of 60,000 rows of which 2,000 are relevant, among small ones."""
     text = "SELECT 's' AS system, '{q}' AS qid, CAST(id AS STRING) AS docid, CAST(id % 997 AS DOUBLE) AS score "
     text += "FROM range({n})"
     sizes = {"heavy": 60_000, **{f"q{i}": 10 for i in range(5)}}
     runs = spark.sql(" UNION ALL ".join(text.format(q=q, n=n) for q, n in sizes.items()))
     qrels = {q: dict.fromkeys(range(0, n, 30), 1) for q, n in sizes.items()}
     judged = spark.createDataFrame(
-        [(q, str(i), 1) for q, items in qrels.items() for i in items], "qid string, docid string, rel int"
+        [(q, str(i), 1) for q, documents in qrels.items() for i in documents], "qid string, docid string, rel int"
     )
     check_same(judged, runs)
 
@@ -422,7 +422,7 @@ def test_a_session_that_is_there_is_taken_and_its_workers_run_this_python(
 
 
 def test_the_code_of_the_page_runs(spark: Any, spark_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    columns = {"run": "system", "qid": "user_id", "docno": "item_id", "relevance": "rating"}
+    columns = {"run": "run", "qid": "user_id", "docno": "item_id", "relevance": "rating"}
     qrels, runs = collection(5)
     ratings = {q: {i: 2 * grade for i, grade in grades.items()} for q, grades in qrels.items()}
     for name, frame in zip(("ratings", "recommendations"), as_frames(spark, ratings, runs), strict=True):
@@ -567,12 +567,12 @@ def test_only_what_comes_from_spark_is_explained() -> None:
 
 
 def table_of(folder: Path, **keywords: Any) -> Path:
-    """Write a run of forty requests as a folder of four files of Parquet."""
+    """Write a run of forty queries as a folder of four files of Parquet."""
     folder.mkdir()
     for part in range(4):
-        requests = [f"q{10 * part + i // 5}" for i in range(50)]
-        items = [f"d{i % 5}" for i in range(50)]
-        rows = pa.table({"qid": requests, "docid": items, "score": [(7 * i % 50) / 8 for i in range(50)]})
+        queries = [f"q{10 * part + i // 5}" for i in range(50)]
+        documents = [f"d{i % 5}" for i in range(50)]
+        rows = pa.table({"qid": queries, "docid": documents, "score": [(7 * i % 50) / 8 for i in range(50)]})
         pq.write_table(rows, folder / f"{part}.parquet", compression="none", use_dictionary=False, **keywords)
     return folder
 
@@ -607,8 +607,8 @@ HARMS: dict[str, tuple[Callable[[Path], None], str]] = {
 @pytest.mark.parametrize("harm", HARMS)
 def test_harm_to_one_file_after_planning_is_said_of_that_file(spark: Any, tmp_path: Path, harm: str) -> None:
     folder = table_of(tmp_path / "run", write_page_checksum=True)
-    qrels, runs = {q: {item: grade} for q, item, grade in FORTY}, spark.read.parquet(str(folder))
-    assert project(qrels, runs).systems == ("run",)
+    qrels, runs = {q: {document: grade} for q, document, grade in FORTY}, spark.read.parquet(str(folder))
+    assert project(qrels, runs).runs == ("run",)
     do_harm, said = HARMS[harm]
     do_harm(folder / "2.parquet")
     calls: tuple[Callable[..., Any], ...] = (project, engine.sort_keys)

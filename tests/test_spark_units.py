@@ -10,17 +10,17 @@ from test_engines_units import collection
 from test_spark import as_frames, check_same, local
 
 CASES: dict[str, dict[str, Any]] = {
-    "judged documents": {"judged": "items"},
+    "judged documents": {"judged": "documents"},
     "judged units": {"judged": "units", "unit_rule": "all", "corpus_size": 40},
-    "places in units": {"judged": "items", "count": "units", "ties": "worst", "depth": 3},
+    "places in units": {"judged": "documents", "count": "units", "ties": "worst", "depth": 3},
     "units of their own": {"judged": "units", "count": "units", "unmapped": "itself"},
 }
 
 
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("by_request", [False, True])
-def test_units_are_those_of_memory(spark: Any, case: str, by_request: bool) -> None:
-    qrels, runs, units = collection(7, by_request=by_request, judged=CASES[case]["judged"])
+@pytest.mark.parametrize("by_query", [False, True])
+def test_units_are_those_of_memory(spark: Any, case: str, by_query: bool) -> None:
+    qrels, runs, units = collection(7, by_query=by_query, judged=CASES[case]["judged"])
     check_same(*as_frames(spark, qrels, runs), units=units, **CASES[case])
 
 
@@ -42,7 +42,7 @@ def test_a_map_may_be_a_frame_and_says_who_is_judged_and_needed(spark: Any) -> N
 def test_subtopics_are_in_the_judgments(spark: Any, tmp_path: Path) -> None:
     graded = {"q": {"1": {"a": 1, "b": 0}, "2": {"b": 1, "c": 2}}, "r": {"1": {"d": 1}}}
     runs = {"x": {"q": {"b": 2.0, "a": 1.0}, "r": {"d": 1.0}}, "y": {"q": {"z": 4.0, "c": 3.0, "a": 2.0}}}
-    rows = [(q, u, i, g) for q, units in graded.items() for u, items in units.items() for i, g in items.items()]
+    rows = [(q, u, i, g) for q, units in graded.items() for u, documents in units.items() for i, g in documents.items()]
     judged = spark.createDataFrame(rows, "qid string, subtopic string, docno string, rel int")
     frame = as_frames(spark, {"q": {"a": 1}}, runs)[1]
     for options in ({}, {"count": "units"}, {"unit_rule": "all"}):

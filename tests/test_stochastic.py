@@ -66,7 +66,7 @@ OTHERS: dict[str, tuple[Exposure, Weight]] = {
 
 
 @pytest.mark.parametrize("m", range(1, 7))
-def test_positions_are_as_likely_as_in_all_orders_of_the_items(m: int) -> None:
+def test_positions_are_as_likely_as_in_all_orders_of_the_documents(m: int) -> None:
     for j in range(1, m + 1):
         ours = position_probabilities(j, m)
         assert ours.shape == (j, m)
@@ -88,7 +88,7 @@ def test_positions_are_as_likely_as_the_binomials_say(j: int, m: int) -> None:
 
 @pytest.mark.parametrize("name", [*TOP_HEAVY, *OTHERS])
 @pytest.mark.parametrize("m", [1, 2, 3, 5, 6])
-def test_expected_utility_is_the_mean_over_all_orders_of_the_items(name: str, m: int) -> None:
+def test_expected_utility_is_the_mean_over_all_orders_of_the_documents(name: str, m: int) -> None:
     e, z = (TOP_HEAVY | OTHERS)[name]
     by_size = [naive.expected_utility(e, z, j, m) for j in range(1, m + 1)]
     assert [expected_utility(name, j, m) for j in range(1, m + 1)] == pytest.approx(by_size)
@@ -97,8 +97,8 @@ def test_expected_utility_is_the_mean_over_all_orders_of_the_items(name: str, m:
     assert worst.sizes == tuple(j for j, u in enumerate(by_size, 1) if u == pytest.approx(min(by_size), rel=1e-11))
 
 
-def test_expected_utility_where_exposure_depends_on_how_many_items_are_wanted() -> None:
-    """Rprec: of j wanted items among m, each is among the first j with probability j/m."""
+def test_expected_utility_where_exposure_depends_on_how_many_documents_are_wanted() -> None:
+    """Rprec: of j wanted documents among m, each is among the first j with probability j/m."""
     assert [expected_utility("Rprec", j, 5) for j in range(1, 6)] == pytest.approx([j / 5 for j in range(1, 6)])
     assert worst_case_stochastic("Rprec", 5).value == pytest.approx(1 / 5)
     assert worst_case_stochastic("Rprec", 5).sizes == (1,)
@@ -113,7 +113,7 @@ def test_worst_case_of_one_order_is_the_minimum_over_all_users(name: str, m: int
 
 @pytest.mark.parametrize("name", TOP_HEAVY)
 @pytest.mark.parametrize("m", range(1, 13))
-def test_the_worst_off_user_of_a_deterministic_ranker_wants_the_last_item_only(name: str, m: int) -> None:
+def test_the_worst_off_user_of_a_deterministic_ranker_wants_the_last_document_only(name: str, m: int) -> None:
     """Theorem: for a top-heavy measure with z(1, 1) = 1 the worst case of any optimal ranking is e(m)."""
     e, _ = TOP_HEAVY[name]
     worst = worst_case_deterministic(name, m)
@@ -146,15 +146,15 @@ def test_for_any_decreasing_exposure_the_stochastic_ranker_is_no_worse(
         lambda i: np.array([1.0, *weights])[i - 1],
     )
     fixed, random = (worst(measure, len(steps)) for worst in (worst_case_deterministic, worst_case_stochastic))
-    assert fixed.value == pytest.approx(e[-1])  # more items wanted only add to what z(1, ·) = 1 gives
+    assert fixed.value == pytest.approx(e[-1])  # more documents wanted only add to what z(1, ·) = 1 gives
     assert random.value >= fixed.value * (1 - 1e-12)
     by_size = [expected_utility(measure, j, len(steps)) for j in range(1, len(steps) + 1)]
     assert random.value == pytest.approx(min(by_size))
 
 
 @pytest.mark.parametrize(("name", "mean"), [("AP", 7.485470860550345e-3), ("RR", 7.485470860550345e-3), ("RBP", 1e-3)])
-def test_the_worst_case_of_a_thousand_items_is_the_mean_exposure(name: str, mean: float) -> None:
-    """Who wants one item finds it anywhere: H_1000/1000 for e(i) = 1/i, and (1 - .8^1000)/1000 for RBP."""
+def test_the_worst_case_of_a_thousand_documents_is_the_mean_exposure(name: str, mean: float) -> None:
+    """Who wants one document finds it anywhere: H_1000/1000 for e(i) = 1/i, and (1 - .8^1000)/1000 for RBP."""
     worst = worst_case_stochastic(name, 1000)
     assert worst.value == pytest.approx(mean)
     assert worst.sizes == (1,)
@@ -178,32 +178,32 @@ def test_linear_exposure_needs_the_corpus_size() -> None:
 # Sampled rankings
 
 
-relevant_items = st.lists(st.sampled_from("abcdef"), min_size=1, max_size=4, unique=True)
+relevant_documents = st.lists(st.sampled_from("abcdef"), min_size=1, max_size=4, unique=True)
 sampled_rankings = st.lists(
-    st.permutations("abcdefgh").flatmap(lambda items: st.integers(0, 8).map(lambda k: items[:k])),
+    st.permutations("abcdefgh").flatmap(lambda documents: st.integers(0, 8).map(lambda k: documents[:k])),
     min_size=1,
     max_size=5,
 )
 
 
 @quick(100)
-@given(rankings=sampled_rankings, relevant=relevant_items, n=st.none() | st.integers(14, 20))
+@given(rankings=sampled_rankings, relevant=relevant_documents, n=st.none() | st.integers(14, 20))
 def test_expected_exposure_is_the_mean_over_the_rankings(
     rankings: list[list[str]], relevant: list[str], n: int | None
 ) -> None:
     result = expected_exposure(rankings, relevant, "dcg", corpus_size=n)
     exact = naive.expected_exposures(rankings, relevant, lambda p: 1 / math.log2(p + 1), n)
-    assert result.items == tuple(relevant)
+    assert result.documents == tuple(relevant)
     assert result.exposures == pytest.approx(exact)
     assert result.worst == pytest.approx(min(exact))
     assert result.worst_off == tuple(
-        item for item, seen in zip(relevant, exact, strict=True) if seen == pytest.approx(min(exact), rel=1e-9)
+        document for document, seen in zip(relevant, exact, strict=True) if seen == pytest.approx(min(exact), rel=1e-9)
     )
     assert result.num_samples == len(rankings)
 
 
-def test_all_orders_of_the_relevant_items_give_what_theory_says() -> None:
-    """The optimal stochastic ranker, sampled completely: every item is as exposed as a user of one item expects."""
+def test_all_orders_of_the_relevant_documents_give_what_theory_says() -> None:
+    """The optimal stochastic ranker, sampled completely: every document is as exposed as a user of one expects."""
     rankings = [[*order, "x"] for order in permutations("abcd")]
     result = expected_exposure(rankings, ["a", "b", "c", "d"])
     assert result.worst == pytest.approx(worst_case_stochastic("RR", 4).value)
@@ -220,7 +220,7 @@ def test_the_exposure_can_be_named_or_given(exposure: Any, expected: float) -> N
     assert expected_exposure([["a"]], ["a"], "rbp", p=0.5).exposures == (0.5,)
 
 
-def test_missing_items_share_the_bottom_of_the_corpus() -> None:
+def test_missing_documents_share_the_bottom_of_the_corpus() -> None:
     """Of three, a is found; b and c are 9th and 10th, or 10th and 9th."""
     result = expected_exposure([["a", "x"]], ["a", "b", "c"], corpus_size=10)
     shared = (1 / 9 + 1 / 10) / 2

@@ -28,7 +28,7 @@ GOOD = {
     "qrels.txt": "".join(f"{q} 0 {d} {g}\n" for q, judged in QRELS.items() for d, g in judged.items()).encode(),
     **{
         f"{name}.run": "".join(
-            f"{q} Q0 {d} {i} {-i} t\n" for q, items in run.items() for i, d in enumerate(items)
+            f"{q} Q0 {d} {i} {-i} t\n" for q, documents in run.items() for i, d in enumerate(documents)
         ).encode()
         for name, run in RUNS.items()
     },
@@ -79,7 +79,7 @@ def test_depths_mean_the_same_in_every_form(tmp_path: Path) -> None:
     assert as_rows(evaluate_stops(project(QRELS, RUNS), stops=3, wanted=0.6)) == expected
     (tmp_path / "cut").mkdir()
     for name, run in RUNS.items():
-        lines = (f"{q} Q0 {d} {i} {-i} t\n" for q, items in run.items() for i, d in enumerate(items[:3]))
+        lines = (f"{q} Q0 {d} {i} {-i} t\n" for q, documents in run.items() for i, d in enumerate(documents[:3]))
         (tmp_path / "cut" / name).write_text("".join(lines))
     assert as_rows(evaluate_stops(QRELS, RUNS, stops=tmp_path / "cut", wanted=0.6)) == expected
     alone = evaluate_stops(QRELS, stops=tmp_path / "cut", wanted=0.6, corpus_size=8)

@@ -284,7 +284,7 @@ def test_a_pattern_or_a_folder_of_runs_leaves_out_nothing_but_folders(what: str,
     ways: tuple[Callable[[], Any], ...] = (
         lambda: evaluate("qrels", "runs/*.run").runs,
         lambda: [run.run for run in evaluate_stops("qrels", stops="runs", corpus_size=9).runs],
-        lambda: [run for run in read_collections("c.toml")[0].read().positions.systems if run != "other"],
+        lambda: [run for run in read_collections("c.toml")[0].read().positions.runs if run != "other"],
     )
     assert [[Path(name).name for name in way()] for way in ways] == [["a.run"]] * 3
     if what == "a pipe" and not hasattr(os, "mkfifo"):

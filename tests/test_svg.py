@@ -23,7 +23,7 @@ from lexirecall.svg import (
     fitted,
     in_columns,
     line,
-    of_system,
+    of_run,
     point,
     text,
     text_width,
@@ -135,7 +135,7 @@ def test_names_of_bands_do_not_overlap(count: int, step: float) -> None:
 @pytest.mark.parametrize("theme", ["file", "page"])
 @pytest.mark.parametrize("name", [*HOSTILE, *INHERITED, "\ufffe\uffff", "]]>", "&amp;", "var(--ink)", "\udce9"])
 def test_every_name_is_shown_as_text(name: str, theme: str) -> None:
-    root = parsed(text(1, 2, name), of_system(3, point(1, 1, "circle", "ink", title=name)), theme=theme, label=name)
+    root = parsed(text(1, 2, name), of_run(3, point(1, 1, "circle", "ink", title=name)), theme=theme, label=name)
     shown = visible(name).replace("\ufffe", "\\ufffe").replace("\uffff", "\\uffff")
     assert texts(root) == [shown]
     assert root.attrib["aria-label"] == shown

@@ -41,7 +41,7 @@ QRELS = pl.DataFrame({"query_id": ["007", "007", "8"], "doc_id": ["a", "b", "a"]
 RUN = pl.DataFrame(
     {"query_id": ["007", "007", "8", "9"], "doc_id": ["x", "b", "a", "a"], "score": [2.0, 1.0, 0.5, 1.0]}
 )
-BOTH = pl.concat([RUN.with_columns(system=pl.lit("x")), RUN.with_columns(-pl.col("score"), system=pl.lit("y"))])
+BOTH = pl.concat([RUN.with_columns(run=pl.lit("x")), RUN.with_columns(-pl.col("score"), run=pl.lit("y"))])
 EXPECTED = {"007": [2], "8": [1]}
 
 
@@ -79,8 +79,8 @@ def places(qrels: Any, run: Any, **reading: Any) -> dict[str, list[int]]:
     positions = project(qrels, run, **reading)
     offsets = positions.found.segments.offsets
     return {
-        request: positions.found.positions[offsets[q] : offsets[q + 1]].tolist()
-        for q, request in enumerate(positions.requests)
+        query: positions.found.positions[offsets[q] : offsets[q + 1]].tolist()
+        for q, query in enumerate(positions.queries)
     }
 
 
@@ -110,9 +110,9 @@ def test_a_table_file_means_what_text_means(
     lines = "".join(f"{q} 0 {d} {grade!r}\n" for q, d, grade in some.judged)
     qrels_text = write(folder / "qrels.txt", lines.encode())
     texts = []
-    for system in dict.fromkeys(row[0] for row in some.retrieved):
-        own = "".join(f"{q} Q0 {d} 0 {score!r} t\n" for name, q, d, score in some.retrieved if name == system)
-        texts.append(write(folder / system, own.encode()))
+    for run in dict.fromkeys(row[0] for row in some.retrieved):
+        own = "".join(f"{q} Q0 {d} 0 {score!r} t\n" for name, q, d, score in some.retrieved if name == run)
+        texts.append(write(folder / run, own.encode()))
     qrels, table = write(folder / "qrels.table", WRITERS[form](judged)), write(folder / "table", WRITERS[form](runs))
     assert seen(project(qrels, table, ties=ties)) == seen(project(qrels_text, texts, ties=ties))
 
@@ -177,22 +177,22 @@ def test_quoted_cells_hold_anything(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("names", "item"),
+    ("names", "document"),
     [
         ("userId,movieId,score", "movieId"),
         ("customer_id,product_id,score", "product_id"),
         ("user,track_id,score", "track_id"),
     ],
 )
-def test_usual_names_of_recommender_data_are_known(tmp_path: Path, names: str, item: str) -> None:
+def test_usual_names_of_recommender_data_are_known(tmp_path: Path, names: str, document: str) -> None:
     path = write(tmp_path / "a.csv", f"{names}\n007,b,1\n".encode())
     assert places(QRELS, path) == {"007": [1], "8": []}
     both = write(tmp_path / "b.csv", f"{names},book_id\n007,b,1,c\n".encode())
     with pytest.raises(
-        FormatError, match=rf"the document ids may be in the column '{item}' or 'book_id'\n.*document={item}"
+        FormatError, match=rf"the document ids may be in the column '{document}' or 'book_id'\n.*document={document}"
     ):
         project(QRELS, both)
-    assert places(QRELS, both, columns={"run.document": item}) == {"007": [1], "8": []}
+    assert places(QRELS, both, columns={"run.document": document}) == {"007": [1], "8": []}
 
 
 def test_providers_may_be_a_table_file(tmp_path: Path) -> None:
@@ -217,13 +217,13 @@ def test_only_the_columns_that_are_needed_are_read(tmp_path: Path) -> None:
 # Names and folders
 
 
-def test_a_table_names_its_systems_or_is_named_by_its_file(tmp_path: Path) -> None:
+def test_a_table_names_its_runs_or_is_named_by_its_file(tmp_path: Path) -> None:
     both = write(tmp_path / "both.parquet", parquet(BOTH))
     one = write(tmp_path / "bm25.parquet.gz", gzip.compress(parquet(RUN)))
     text = write(tmp_path / "dense.run", b"8 Q0 a 1 1 t\n")
-    assert project(QRELS, both).systems == ("x", "y")
-    assert project(QRELS, [one, both, text]).systems == ("bm25.parquet", "x", "y", "dense.run")
-    assert project(QRELS, {"mine": one, "text": text}).systems == ("mine", "text")
+    assert project(QRELS, both).runs == ("x", "y")
+    assert project(QRELS, [one, both, text]).runs == ("bm25.parquet", "x", "y", "dense.run")
+    assert project(QRELS, {"mine": one, "text": text}).runs == ("mine", "text")
     with pytest.raises(FormatError, match=r"both\.parquet: the column 'system' has 2 runs"):
         project(QRELS, {"mine": both})
     with pytest.raises(
@@ -235,11 +235,11 @@ def test_a_table_names_its_systems_or_is_named_by_its_file(tmp_path: Path) -> No
     assert (count_runs("-"), count_runs(tmp_path), count_runs(text)) == (None, None, 1)
 
 
-def test_files_of_one_name_may_hold_different_systems(tmp_path: Path) -> None:
+def test_files_of_one_name_may_hold_different_runs(tmp_path: Path) -> None:
     files = [
-        write(tmp_path / name / "part-0.parquet", parquet(RUN.with_columns(system=pl.lit(name)))) for name in ("x", "y")
+        write(tmp_path / name / "part-0.parquet", parquet(RUN.with_columns(run=pl.lit(name)))) for name in ("x", "y")
     ]
-    assert project(QRELS, files).systems == ("x", "y")
+    assert project(QRELS, files).runs == ("x", "y")
 
 
 def test_a_folder_of_parquet_is_one_table(tmp_path: Path) -> None:
@@ -249,7 +249,7 @@ def test_a_folder_of_parquet_is_one_table(tmp_path: Path) -> None:
     write(tmp_path / "runs" / ".1.parquet.crc", parquet(RUN))
     write(tmp_path / "qrels" / "1", parquet(QRELS))
     assert places(tmp_path / "qrels", tmp_path / "runs") == EXPECTED
-    assert project(QRELS, f"{tmp_path}/runs/").systems == ("runs",)
+    assert project(QRELS, f"{tmp_path}/runs/").runs == ("runs",)
 
 
 def test_a_folder_of_csv_is_one_table(tmp_path: Path) -> None:
@@ -257,7 +257,7 @@ def test_a_folder_of_csv_is_one_table(tmp_path: Path) -> None:
     write(tmp_path / "runs" / "system=x y" / "2.csv.gz", gzip.compress(written(RUN[2:])))
     write(tmp_path / "runs" / "system=z" / "1.csv", written(RUN))
     positions = project(QRELS, tmp_path / "runs")
-    assert (positions.systems, positions.found.positions.tolist()) == (("x y", "z"), [2, 1, 2, 1])
+    assert (positions.runs, positions.found.positions.tolist()) == (("x y", "z"), [2, 1, 2, 1])
     write(tmp_path / "runs" / "system=z" / "2.csv", b"query_id,doc_id,score\n\n7,a,high\n")
     with pytest.raises(FormatError, match=r"runs/system=z/2\.csv:3: the score is not a number: 'high'"):
         project(QRELS, tmp_path / "runs")
@@ -341,11 +341,11 @@ def test_files_that_only_speak_of_a_table_are_passed_over(tmp_path: Path) -> Non
 
 
 def test_folders_of_partitions_are_columns(tmp_path: Path) -> None:
-    for system in ("007", "08"):
-        write(tmp_path / "runs" / f"system={system}" / "part-0.parquet", parquet(RUN))
+    for run in ("007", "08"):
+        write(tmp_path / "runs" / f"system={run}" / "part-0.parquet", parquet(RUN))
     positions = project(QRELS, tmp_path / "runs")
-    assert (positions.systems, positions.found.positions.tolist()) == (("007", "08"), [2, 1, 2, 1])
-    assert project(QRELS, f"{tmp_path}/runs/system=*").systems == ("system=007", "system=08")
+    assert (positions.runs, positions.found.positions.tolist()) == (("007", "08"), [2, 1, 2, 1])
+    assert project(QRELS, f"{tmp_path}/runs/system=*").runs == ("system=007", "system=08")
 
 
 def test_a_pattern_stands_for_each_file_that_matches(tmp_path: Path) -> None:
@@ -353,9 +353,9 @@ def test_a_pattern_stands_for_each_file_that_matches(tmp_path: Path) -> None:
     for name, content in {"b.run": text, "a.run": text, "c.parquet": parquet(BOTH), "d.txt": text}.items():
         write(tmp_path / name, content)
     (tmp_path / "e.run").mkdir()
-    assert project(QRELS, f"{tmp_path}/*.run").systems == ("a.run", "b.run")
-    assert project(QRELS, [f"{tmp_path}/[ac].*", tmp_path / "d.txt"]).systems == ("a.run", "x", "y", "d.txt")
-    assert project(QRELS, {"mine": f"{tmp_path}/a.*"}).systems == ("mine",)
+    assert project(QRELS, f"{tmp_path}/*.run").runs == ("a.run", "b.run")
+    assert project(QRELS, [f"{tmp_path}/[ac].*", tmp_path / "d.txt"]).runs == ("a.run", "x", "y", "d.txt")
+    assert project(QRELS, {"mine": f"{tmp_path}/a.*"}).runs == ("mine",)
     with pytest.raises(UsageError, match=r"run 'mine': .*\*\.run' matches 2 files"):
         project(QRELS, {"mine": f"{tmp_path}/*.run"})
     with pytest.raises(UsageError, match=r"qrels: .*\*\.run' matches 2 files.*\n.*folder"):
@@ -375,7 +375,7 @@ def test_a_file_whose_name_looks_like_a_pattern_is_that_file(tmp_path: Path) -> 
 
 def test_every_verb_takes_table_files(tmp_path: Path) -> None:
     qrels = write(tmp_path / "qrels.csv", written(QRELS))
-    files = [write(tmp_path / f"{name}.parquet", parquet(BOTH.filter(system=name))) for name in ("x", "y")]
+    files = [write(tmp_path / f"{name}.parquet", parquet(BOTH.filter(run=name))) for name in ("x", "y")]
     assert evaluate(qrels, files[0], ["AP"]).to_dict() == {"x": {"AP": 0.625}}
     assert compare(qrels, files, ["AP"]).runs == ("x", "y")
     assert rank(qrels, files).runs == ("x", "y")
@@ -523,8 +523,8 @@ def test_judgments_in_batches_are_those_of_the_whole_table(tmp_path: Path, ids: 
     parquet.write_table(pa.table(columns), path)
     unopened = UnopenedTable(TableFiles(str(path), (str(path),), None), Source(path), "qrels", None)
     batched, whole = judgments_from_files(unopened), judgments_in_rows(unopened.table)
-    assert batched.request_type == whole.request_type
-    assert (batched.requests, batched.has_grades, batched.name) == (whole.requests, whole.has_grades, whole.name)
-    assert list(batched.items) == list(whole.items)
+    assert batched.query_type == whole.query_type
+    assert (batched.queries, batched.has_grades, batched.name) == (whole.queries, whole.has_grades, whole.name)
+    assert list(batched.documents) == list(whole.documents)
     for name in ("offsets", "grades", "num_positive"):
         assert getattr(batched, name).tolist() == getattr(whole, name).tolist()

@@ -32,14 +32,14 @@ Grades = list[float | None]
 def ranking_of(
     shown: Sequence[float | None], missing: list[float], corpus_size: int | None = None, **conventions: Any
 ) -> Positions:
-    """Return one ranking in which each item is named by its place, and what is judged but not shown is named m…
+    """Return one ranking in which each document is named by its place, and what is judged but not shown is named m…
 
-    Every item has a provider of its own, so that a measure of providers is one of the items.
+    Every document has a provider of its own, so that a measure of providers is one of the documents.
     """
     judged = {f"d{place}": grade for place, grade in enumerate(shown) if grade is not None}
     judged |= {f"m{number}": grade for number, grade in enumerate(missing)}
     ranking = [f"d{place}" for place in range(len(shown))]
-    own = {item: item for item in (*judged, *ranking, "other")}
+    own = {document: document for document in (*judged, *ranking, "other")}
     conventions |= {"corpus_size": corpus_size, "providers": own, "needs_judged": True}
     return project({"q": judged}, {"q": ranking}, **conventions)
 
@@ -54,7 +54,7 @@ missing_grades = st.lists(st.sampled_from([0.0, 1.0, 2.0]), max_size=3)
 
 @st.composite
 def improvements(draw: st.DrawFn) -> tuple[Grades, Grades]:
-    """A list of grades, and the same after a relevant item has changed places with a non-relevant one above it."""
+    """A list of grades, and the same after a relevant document has changed places with a non-relevant one above it."""
     before = draw(shown_grades)
     upper = draw(st.sampled_from([None, -1.0, 0.0]))
     lower = draw(st.sampled_from([1.0, 2.0, 3.0]))
@@ -125,7 +125,7 @@ def test_no_two_rows_share_a_spelling() -> None:
 @pytest.mark.parametrize("corpus_size", [None, 30])
 @costly(60)
 @given(swap=improvements(), missing=missing_grades)
-def test_moving_a_relevant_item_up_never_hurts(
+def test_moving_a_relevant_document_up_never_hurts(
     corpus_size: int | None, swap: tuple[Grades, Grades], missing: list[float]
 ) -> None:
     """Where the row does not say otherwise; a row with the wrong direction fails too."""
@@ -138,7 +138,7 @@ def test_moving_a_relevant_item_up_never_hurts(
             assert measure.direction * (better - worse) >= -1e-12, measure
 
 
-def test_moving_a_relevant_item_up_can_hurt_inferred_average_precision() -> None:
+def test_moving_a_relevant_document_up_can_hurt_inferred_average_precision() -> None:
     """Fourth, below one of three that was in the pool: 1/4 + 3/4 · 1/3 · 1/2. Third, below none: 1/3."""
     before, after = (ranking_of(shown, []) for shown in ([None, None, -1, 1], [None, None, 1, -1]))
     assert value(MEASURES["infAP"], before) == pytest.approx(3 / 8)
@@ -147,7 +147,7 @@ def test_moving_a_relevant_item_up_can_hurt_inferred_average_precision() -> None
 
 @quick(60)
 @given(shown=shown_grades, missing=missing_grades)
-def test_appending_an_unjudged_item_changes_only_what_counts_the_list(shown: Grades, missing: list[float]) -> None:
+def test_appending_an_unjudged_document_changes_only_what_counts_the_list(shown: Grades, missing: list[float]) -> None:
     before, after = (ranking_of(listed, missing, 30) for listed in (shown, [*shown, None]))
     for measure in all_measures():
         if not measure.counts_list:
@@ -155,13 +155,13 @@ def test_appending_an_unjudged_item_changes_only_what_counts_the_list(shown: Gra
 
 
 @pytest.mark.parametrize("row", [row for row in MEASURES.values() if row.counts_list], ids=str)
-def test_appending_an_unjudged_item_changes_what_counts_the_list(row: Measure) -> None:
+def test_appending_an_unjudged_document_changes_what_counts_the_list(row: Measure) -> None:
     before, after = (ranking_of(shown, [1]) for shown in ([1, None], [1, None, None]))
     assert any(value(measure, before) != value(measure, after) for measure in variants(row))
 
 
 def test_with_optimistic_imputation_returning_nothing_pays() -> None:
-    """An unjudged item appended moves the missing ones down: 1/1 + 2/2 over 2 becomes 1/2 + 2/3 over 2."""
+    """An unjudged document appended moves the missing ones down: 1/1 + 2/2 over 2 becomes 1/2 + 2/3 over 2."""
     nothing, one = (ranking_of([None] * length, [1, 1], imputation="optimistic") for length in (0, 1))
     assert value(MEASURES["AP"], nothing) == 1
     assert value(MEASURES["AP"], one) == pytest.approx((1 / 2 + 2 / 3) / 2)
@@ -169,7 +169,7 @@ def test_with_optimistic_imputation_returning_nothing_pays() -> None:
 
 @quick(60)
 @given(shown=shown_grades, missing=missing_grades)
-def test_the_corpus_size_changes_only_measures_of_the_missing_items(shown: Grades, missing: list[float]) -> None:
+def test_the_corpus_size_changes_only_measures_of_the_missing_documents(shown: Grades, missing: list[float]) -> None:
     rankings = [ranking_of(shown, missing, size) for size in (None, 30, 40)]
     for measure in all_measures():
         if measure.corpus != "ignored" or measure.needs_size:
@@ -179,7 +179,7 @@ def test_the_corpus_size_changes_only_measures_of_the_missing_items(shown: Grade
 
 
 @pytest.mark.parametrize("row", [row for row in MEASURES.values() if row.corpus != "ignored"], ids=str)
-def test_the_corpus_size_changes_measures_of_the_missing_items(row: Measure) -> None:
+def test_the_corpus_size_changes_measures_of_the_missing_documents(row: Measure) -> None:
     shown_and_missing: list[tuple[Grades, list[float]]] = [
         ([1, 1], []),
         ([None, 1], []),
@@ -202,7 +202,7 @@ def test_values_lie_within_the_limits_that_a_row_gives(shown: Grades, missing: l
         assert math.isnan(value(measure, ranking)) or low - 1e-12 <= value(measure, ranking) <= high + 1e-12, measure
 
 
-# Worked by hand: positions 2, 3 and 8 of six relevant items, as in the paper's example of imputation
+# Worked by hand: positions 2, 3 and 8 of six relevant documents, as in the paper's example of imputation
 
 
 IDEAL = sum(1 / math.log2(k + 1) for k in range(1, 7))
@@ -231,7 +231,7 @@ EXAMPLE: dict[str, float] = {
     "IPrec@0.5": 3 / 8,
     "IPrec@1": 0,
     "ERR": 1 / 16 / 2 + 15 / 16**2 / 3 + 15**2 / 16**3 / 8,
-    "Bpref": 3 / 6,  # no judged non-relevant item is above any
+    "Bpref": 3 / 6,  # no judged non-relevant document is above any
     "SetR": 3 / 6,
     "NumRel": 6,
     "NumRelRet": 3,
@@ -303,7 +303,7 @@ def test_the_papers_example_with_its_imputation_for_every_measure(name: str) -> 
     assert value(parse_measure(name), ranking) == pytest.approx(AS_IN_THE_PAPER[name], rel=1e-12)
 
 
-def test_the_places_of_missing_items_of_different_grades_are_averaged_over() -> None:
+def test_the_places_of_missing_documents_of_different_grades_are_averaged_over() -> None:
     """Grades 1 and 3 are missing, at 9 and 10 in either order: 2/log2(10) + 2/log2(11), over the best 3, 2 and 1."""
     ranking = ranking_of([2], [1, 3], 10, imputation="paper")
     ideal = 3 + 2 / math.log2(3) + 1 / 2
@@ -356,7 +356,7 @@ def test_a_measure_that_is_a_share_of_queries_is_0_or_1(measure: Measure, shown:
 
 
 @pytest.mark.parametrize("measure", [m for m in all_measures() if m.corpus == "if missing"], ids=str)
-def test_without_a_corpus_size_a_missing_item_leaves_its_position_undefined(measure: Measure) -> None:
+def test_without_a_corpus_size_a_missing_document_leaves_its_position_undefined(measure: Measure) -> None:
     assert not math.isfinite(measure.of([], num_relevant=6))
     assert math.isfinite(measure.of([2, 3, 8]))
 
@@ -377,14 +377,14 @@ def test_without_a_corpus_size_what_is_a_share_of_it_is_refused(measure: Measure
 @pytest.mark.parametrize(
     ("e", "expected"), [("ap", 1 / 3), ("dcg", 1 / 2), ("rbp", 0.2 * 0.8**2), ("rbp,p=0.5", 1 / 8), ("linear", 0.7)]
 )
-def test_total_search_efficiency_is_the_exposure_of_the_last_item(e: str, expected: float) -> None:
+def test_total_search_efficiency_is_the_exposure_of_the_last_document(e: str, expected: float) -> None:
     assert parse_measure(f"TSE(e={e})").of([1, 3], corpus_size=10) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
     ("recall", "m", "needed"), [(0.07, 100, 7), (0.14, 50, 7), (0.95, 20, 19), (0.95, 21, 20), (0.001, 5, 1), (1, 9, 9)]
 )
-def test_a_share_of_the_relevant_items_is_counted_in_exact_decimals(recall: float, m: int, needed: int) -> None:
+def test_a_share_of_the_relevant_documents_is_counted_in_exact_decimals(recall: float, m: int, needed: int) -> None:
     assert needed_for_recall(recall, np.array([m])) == needed
     assert parse_measure(f"Depth@{recall}").of(list(range(1, 2 * m, 2))) == 2 * needed - 1
 
@@ -407,7 +407,7 @@ def spread_of(positions: FloatArray) -> float:
 def test_a_measure_of_ones_own_by_exposure_and_weight() -> None:
     squared = Measure("Squared", "falls fast", exposure=lambda i: 1 / i**2, weight=lambda i, m: 0 * i + 1 / m)
     assert squared.of([1, 2], num_relevant=4) == pytest.approx((1 + 1 / 4) / 4)
-    # one relevant item tied with another: first or second, 1 or 1/4
+    # one relevant document tied with another: first or second, 1 or 1/4
     tied = project({"q": {"a": 1}}, {"q": {"a": 1.0, "x": 1.0}}, ties="expected")
     assert squared.scores(tied.at_level(1)) == pytest.approx((1 + 1 / 4) / 2)
 

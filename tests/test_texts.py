@@ -76,7 +76,7 @@ def test_columns_name_unusual_keys(tmp_path: Path) -> None:
 def test_only_what_is_wanted_is_kept_and_the_rest_is_counted(tmp_path: Path) -> None:
     path = lines(tmp_path / "corpus.jsonl", [{"_id": f"d{n}", "text": f"text {n}"} for n in range(3)])
     texts = load_texts([path]).wanted([], ["d1", "d7", "d8"])
-    assert texts.chosen["item"].found == {b"d1": "text 1"}
+    assert texts.chosen["document"].found == {b"d1": "text 1"}
     assert [(note.text, note.count) for note in texts.notes] == [("2 of 3 documents have no text", 2)]
 
 

@@ -56,7 +56,7 @@ def elementwise(array: FloatArray, function: Callable[[float], Fraction]) -> Flo
 
 
 def placements(n: int, sizes: Sequence[int]) -> list[Placement]:
-    """All of so many relevant items in a corpus of n."""
+    """All of so many relevant documents in a corpus of n."""
     return [placement for m in sizes for placement in combinations(range(1, n + 1), m)]
 
 
@@ -126,14 +126,14 @@ def test_worst_case_over_users_equals_total_search_efficiency(measure: Measure, 
 @pytest.mark.parametrize(("measure", "exposure"), EXPOSURE_OF, ids=str)
 @given(p=st.sets(st.integers(1, 60), max_size=5).map(sorted), missing=st.integers(1, 3))
 @quick(40)
-def test_with_the_papers_imputation_the_worst_case_is_total_search_efficiency_also_where_items_were_missed(
+def test_with_the_papers_imputation_the_worst_case_is_total_search_efficiency_also_where_documents_were_missed(
     measure: Measure, exposure: str, p: list[int], missing: int
 ) -> None:
     """min over non-empty u of R of μ(u) = e(n), each user being someone with judgments of their own."""
     n, m = 80, len(p) + missing
-    items = {place: f"d{place}" for place in (*p, *range(n - missing + 1, n + 1))}
-    ranking = {"q": [items.get(place, f"x{place}") for place in range(1, 61)]}
-    needs = [dict.fromkeys(wanted, 1) for size in range(1, m + 1) for wanted in combinations(items.values(), size)]
+    documents = {place: f"d{place}" for place in (*p, *range(n - missing + 1, n + 1))}
+    ranking = {"q": [documents.get(place, f"x{place}") for place in range(1, 61)]}
+    needs = [dict.fromkeys(wanted, 1) for size in range(1, m + 1) for wanted in combinations(documents.values(), size)]
     users = project(
         {f"u{number}": need for number, need in enumerate(needs)},
         {f"u{number}": ranking["q"] for number in range(len(needs))},
@@ -161,7 +161,7 @@ def test_all_is_the_success_of_the_worst_off_user(p: list[int], missing: int, k:
 
 
 @every_exact
-def test_worst_case_over_users_is_exactly_the_exposure_of_the_last_item(name: str) -> None:
+def test_worst_case_over_users_is_exactly_the_exposure_of_the_last_document(name: str) -> None:
     for p in placements(SMALL, range(1, 6)):
         assert min(EXACT[name].users(p)) == EXACT[name].e(p[-1])
 
@@ -185,7 +185,7 @@ def test_without_top_heaviness_the_worst_case_can_lie_below_total_search_efficie
 
 @given(e=falling_exposures(), p=st.sets(st.integers(1, 12), min_size=1, max_size=6).map(sorted))
 @quick(200)
-def test_worst_case_over_providers_equals_the_exposure_of_the_last_item(
+def test_worst_case_over_providers_equals_the_exposure_of_the_last_document(
     e: Callable[[int], Fraction], p: list[int]
 ) -> None:
     """min over non-empty v of R of η(v) = e(p_m), for any e that decreases strictly."""
@@ -222,7 +222,7 @@ def test_leximin_over_users_orders_all_rankings_as_lexirecall_does(name: str, m:
 
 @given(measure=top_heavy_measures(first_counts=True, most=4), m=st.integers(1, 4))
 @quick(30)
-def test_leximin_over_users_orders_as_lexirecall_does_if_the_first_item_of_every_user_counts(
+def test_leximin_over_users_orders_as_lexirecall_does_if_the_first_document_of_every_user_counts(
     measure: Exact, m: int
 ) -> None:
     """The condition is z(1, j) > 0 for every j."""
@@ -238,7 +238,7 @@ def test_leximin_over_providers_orders_all_rankings_as_lexirecall_does(e: Callab
 
 
 def test_top_heaviness_alone_does_not_make_leximin_over_users_lexirecall() -> None:
-    """TSE, but for a little weight on the first of three items or more: z(1, 2) = 0 and z(1, 3) > 0.
+    """TSE, but for a little weight on the first of three documents or more: z(1, 2) = 0 and z(1, 3) > 0.
 
     Who wants all three is then the only user near the bottom to tell (2, 3, 5) from (1, 4, 5), and sees only p_1.
     """
@@ -256,7 +256,7 @@ def test_top_heaviness_alone_does_not_make_leximin_over_users_lexirecall() -> No
 
 @st.composite
 def two_rankings(draw: st.DrawFn) -> tuple[list[int], list[int], int]:
-    """Two rankings of one request, with items that they did not retrieve; often alike at the end."""
+    """Two rankings of one query, with documents that they did not retrieve; often alike at the end."""
     x, y, both = (draw(st.sets(st.integers(1, 25), max_size=3)) for _ in range(3))
     m = draw(st.integers(max(1, len(x | both), len(y | both)), 7))
     return sorted(x | both), sorted(y | both), m
@@ -265,7 +265,7 @@ def two_rankings(draw: st.DrawFn) -> tuple[list[int], list[int], int]:
 @pytest.mark.parametrize("measure", [AP, RR, NDCG, RBP, TSE], ids=str)
 @given(pair=two_rankings())
 @quick(60)
-def test_lexirecall_is_leximin_over_users_also_where_items_were_not_retrieved(
+def test_lexirecall_is_leximin_over_users_also_where_documents_were_not_retrieved(
     measure: Measure, pair: tuple[list[int], list[int], int]
 ) -> None:
     x, y, m = pair
@@ -276,7 +276,7 @@ def test_lexirecall_is_leximin_over_users_also_where_items_were_not_retrieved(
 @pytest.mark.parametrize("exposure", ["ap", "dcg", "rbp"])
 @given(pair=two_rankings())
 @quick(60)
-def test_lexirecall_is_leximin_over_providers_also_where_items_were_not_retrieved(
+def test_lexirecall_is_leximin_over_providers_also_where_documents_were_not_retrieved(
     exposure: str, pair: tuple[list[int], list[int], int]
 ) -> None:
     x, y, m = pair
@@ -319,7 +319,7 @@ def test_exact_metrics_order_rankings_as_lexirecall_does_where_floats_cannot(
     assert np.sign(parse_preference(name).of(x, y, m, corpus_size=n)) == LEXI_RECALL.of(x, y, m)
 
 
-def test_exact_metrics_tie_an_item_at_the_very_bottom_with_one_that_is_missing() -> None:
+def test_exact_metrics_tie_an_document_at_the_very_bottom_with_one_that_is_missing() -> None:
     """Their placements are the same, and so are their values; LexiRecall prefers what was found."""
     assert parse_preference("MetricLexiRecall").of([1, 9], [1], 2, corpus_size=9) == 0
     assert LEXI_RECALL.of([1, 9], [1], 2) == 1

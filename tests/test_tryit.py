@@ -120,8 +120,8 @@ def without(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(builtins, "__import__", refuse)
 
 
-def many_queries(num_requests: int) -> dict[str, Any]:
-    for name, text in simulate_collection(3, num_requests=num_requests, corpus_size=300).to_trec().items():
+def many_queries(num_queries: int) -> dict[str, Any]:
+    for name, text in simulate_collection(3, num_queries=num_queries, corpus_size=300).to_trec().items():
         Path(name).write_text(text, encoding="utf-8")
     return {"qrels": "qrels.txt", "runs": RUNS[:2]}
 

@@ -18,7 +18,7 @@ from lexirecall.simulate import simulate_collection
 
 READY = "html[data-state=ready]"
 TABS = ("evaluate", "compare", "explain", "report")
-COLLECTION = simulate_collection(7, num_requests=12, corpus_size=500)
+COLLECTION = simulate_collection(7, num_queries=12, corpus_size=500)
 FILES = {name: text.encode() for name, text in COLLECTION.to_trec().items()}
 RUNS = [name for name in FILES if name != "qrels.txt"]
 
@@ -230,7 +230,7 @@ def test_a_row_of_a_rag_tool_is_enough(fresh: Any) -> None:
 
 
 def test_more_queries_than_small_comparisons_have(fresh: Any, tmp_path: Path) -> None:
-    texts = simulate_collection(3, num_requests=202, corpus_size=200).to_trec()
+    texts = simulate_collection(3, num_queries=202, corpus_size=200).to_trec()
     names = ["deep.run", "precise.run"]
     for name in ("qrels.txt", *names):
         (tmp_path / name).write_text(texts[name], encoding="utf-8")

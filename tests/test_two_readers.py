@@ -34,10 +34,10 @@ QRELS = {
 }
 JUDGMENTS = Judgments.from_grades(QRELS)
 
-REQUESTS = st.sampled_from([b"q1", b"q1", b"q2", b"q3", b"q", b"q11", b"\xff"])
-ITEMS = st.sampled_from([*QRELS[b"q1"], b"x", b"y", b"z", b"B", b"aa", b"\x01", b"e" * 71, b"f" * 300]) | st.binary(
+QUERIES = st.sampled_from([b"q1", b"q1", b"q2", b"q3", b"q", b"q11", b"\xff"])
+DOCUMENTS = st.sampled_from([*QRELS[b"q1"], b"x", b"y", b"z", b"B", b"aa", b"\x01", b"e" * 71, b"f" * 300]) | st.binary(
     min_size=1, max_size=12
-).filter(lambda item: not item.split() or item.split() == [item])
+).filter(lambda document: not document.split() or document.split() == [document])
 NUMBERS = (
     st.floats(allow_nan=False).map(repr)
     | st.integers(-3, 3).map(str)
@@ -73,7 +73,7 @@ ENDS = st.sampled_from([b"\n", b"\n", b"\n", b"\r\n", b" \n", b"\n\n", b"\n# a c
 
 @st.composite
 def regular_lines(draw: st.DrawFn) -> bytes:
-    fields = [draw(REQUESTS), b"Q0", draw(ITEMS), b"1", draw(NUMBERS).encode(), b"tag", b"more", b"1", b"fields"]
+    fields = [draw(QUERIES), b"Q0", draw(DOCUMENTS), b"1", draw(NUMBERS).encode(), b"tag", b"more", b"1", b"fields"]
     blank = draw(BLANKS)
     return (
         draw(st.sampled_from([b"", b"", blank]))
@@ -85,13 +85,13 @@ def regular_lines(draw: st.DrawFn) -> bytes:
 @st.composite
 def bad_lines(draw: st.DrawFn) -> bytes:
     rank, tag = draw(RANKS), draw(st.just(b"tag") | (NUMBERS | NO_NUMBERS).map(str.encode))
-    fields = [draw(REQUESTS), b"Q0", draw(ITEMS), rank, draw(NUMBERS | NO_NUMBERS).encode(), tag, b"more", b"fields"]
+    fields = [draw(QUERIES), b"Q0", draw(DOCUMENTS), rank, draw(NUMBERS | NO_NUMBERS).encode(), tag, b"more", b"fields"]
     return b" ".join(fields[: draw(st.integers(1, 8))]) + draw(ENDS)
 
 
 @st.composite
 def runs(draw: st.DrawFn) -> bytes:
-    """Make a run: mostly with the rows of a request together, and with few scores; now and then anything."""
+    """Make a run: mostly with the rows of a query together, and with few scores; now and then anything."""
     lines = draw(st.lists(regular_lines(), min_size=1, max_size=30))
     if draw(st.booleans()):
         lines.sort(key=lambda line: line.split()[0])
@@ -172,7 +172,7 @@ def test_both_readers_find_the_same_in_a_run(
 def qrels(draw: st.DrawFn) -> bytes:
     lines = []
     for _ in range(draw(st.integers(0, 25))):
-        fields = [draw(REQUESTS), b"0", draw(ITEMS), draw(st.integers(-2, 3).map(str) | NUMBERS).encode(), b"more"]
+        fields = [draw(QUERIES), b"0", draw(DOCUMENTS), draw(st.integers(-2, 3).map(str) | NUMBERS).encode(), b"more"]
         lines.append(draw(BLANKS).join(fields[: draw(st.sampled_from([4] * 30 + [3, 5]))]) + draw(ENDS))
     text = draw(st.sampled_from([b"", b"\xef\xbb\xbf"])) + b"".join(lines)
     return text.removesuffix(b"\n") if draw(st.booleans()) else text

@@ -63,7 +63,7 @@ PLAIN_IDS = st.sampled_from(
     [*GRADES, "x", "y", "zz", "€", "e" * 71, "a\0b", "7", 7, 2**63 - 1, -(2**63), b"a", b"x", b"\xff"]
 )
 IDS = st.integers(0, 30).flatmap(lambda n: st.sampled_from(ODD_IDS if n == 0 else NUMPY_IDS) if n < 4 else PLAIN_IDS)
-REQUESTS = st.sampled_from([*QRELS, "q1", "q2", "3", b"q1", "q", 4, np.int64(3), np.str_("q2"), None, 3.0, Text("q")])
+QUERIES = st.sampled_from([*QRELS, "q1", "q2", "3", b"q1", "q", 4, np.int64(3), np.str_("q2"), None, 3.0, Text("q")])
 ODD_NUMBERS = (float("nan"), np.float64("nan"), "1", None, Decimal("0.5"), Fraction(1, 3), 10**400, -(10**400), 1j)
 ODD_NUMBERS += (Number(2), np.bool_(True), np.longdouble(0.5), np.array(0.5), np.array([0.5, 1]), b"1", [1])  # type: ignore[assignment]
 PLAIN_NUMBERS = (
@@ -86,19 +86,19 @@ def scored(draw: st.DrawFn) -> Any:
     rows = dict(draw(st.lists(st.tuples(IDS, NUMBERS), max_size=14)))
     order = draw(st.sampled_from(["any", "any", "tied", "descending", "nearly"]))
     if order == "tied":
-        rows = {item: draw(st.sampled_from([1, 1.0, 2, 0.5])) for item in rows}
+        rows = {document: draw(st.sampled_from([1, 1.0, 2, 0.5])) for document in rows}
     if order in ("descending", "nearly"):  # from 2^24 on, float32 does not tell one from the next
-        rows = {item: 2**24 + (20 if order == "nearly" else 60) - 3 * i for i, item in enumerate(rows)}
+        rows = {document: 2**24 + (20 if order == "nearly" else 60) - 3 * i for i, document in enumerate(rows)}
     return mapping(draw(st.sampled_from(MAPPINGS)), rows)
 
 
 @st.composite
 def listed(draw: st.DrawFn) -> Any:
-    items = draw(st.lists(IDS, max_size=14))
+    documents = draw(st.lists(IDS, max_size=14))
     kind = draw(st.sampled_from(LISTS))
-    unique = list(dict.fromkeys(items)) if draw(st.integers(0, 3)) else items
-    if kind is np.array and any(not isinstance(item, str) for item in unique):
-        return np.array(unique, object) if all(not isinstance(item, tuple) for item in unique) else unique
+    unique = list(dict.fromkeys(documents)) if draw(st.integers(0, 3)) else documents
+    if kind is np.array and any(not isinstance(document, str) for document in unique):
+        return np.array(unique, object) if all(not isinstance(document, tuple) for document in unique) else unique
     return kind(unique)
 
 
@@ -107,7 +107,7 @@ def runs(draw: st.DrawFn) -> Any:
     """Make a run, of which nearly everything is plain; now and then a ranking is something else."""
     odd = st.sampled_from(["a", 7, None, {"q": {"a": 1}}, [["a"]], b"ab"])
     rankings = st.integers(0, 25).flatmap(lambda n: odd if n == 0 else listed() if n < 8 else scored())
-    return mapping(draw(st.sampled_from(MAPPINGS)), dict(draw(st.lists(st.tuples(REQUESTS, rankings), max_size=5))))
+    return mapping(draw(st.sampled_from(MAPPINGS)), dict(draw(st.lists(st.tuples(QUERIES, rankings), max_size=5))))
 
 
 RULES: st.SearchStrategy[dict[str, Any]] = st.builds(
@@ -158,9 +158,9 @@ def qrels(draw: st.DrawFn) -> Any:
         lambda n: st.sampled_from([*ODD_NUMBERS, float("inf")]) if n == 0 else st.integers(-2, 3) | PLAIN_NUMBERS
     )
     content = {}
-    for request in draw(st.lists(REQUESTS, max_size=5)):
+    for query in draw(st.lists(QUERIES, max_size=5)):
         rows = dict(draw(st.lists(st.tuples(IDS, grades), max_size=14)))
-        content[request] = mapping(draw(st.sampled_from(MAPPINGS)), rows) if draw(st.integers(0, 20)) else ["a"]
+        content[query] = mapping(draw(st.sampled_from(MAPPINGS)), rows) if draw(st.integers(0, 20)) else ["a"]
     return mapping(draw(st.sampled_from(MAPPINGS)), content)
 
 
@@ -194,18 +194,20 @@ def test_plain_types_need_no_help(run: Any, monkeypatch: pytest.MonkeyPatch) -> 
 def test_plain_judgments_need_no_help(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dicts, "judgments_from_mapping", None)
     monkeypatch.setenv(VARIABLE, "native")
-    assert dicts.load_mapping({7: {"a": 1, b"b": np.int64(0), 3: True}, 8: {}}, "qrels").request_type == "int64"
+    assert dicts.load_mapping({7: {"a": 1, b"b": np.int64(0), 3: True}, 8: {}}, "qrels").query_type == "int64"
 
 
 def test_what_can_be_read_once_is_read_once() -> None:
-    run = {"q1": ["x", "a"], "q2": (item for item in ["x", "a"])}
+    run = {"q1": ["x", "a"], "q2": (document for document in ["x", "a"])}
     assert project(JUDGMENTS, {"r": run}).num_retrieved[0].tolist() == [2, 2, 0, 0]
 
 
 @pytest.mark.parametrize("order", ["any", "tied", "descending", "mostly descending"])
 def test_many_queries_and_long_lists_come_out_alike(order: str) -> None:
     rng = np.random.default_rng(3)
-    judged = {q: {str(item): int(item % 3) for item in rng.choice(5000, 40, replace=False)} for q in range(60)}
+    judged = {
+        q: {str(document): int(document % 3) for document in rng.choice(5000, 40, replace=False)} for q in range(60)
+    }
     run = {}
     for q in (*range(59, 9, -1), 1000):
         numbers = rng.integers(0, 300, 2000).astype(float) if order == "tied" else rng.random(2000)
@@ -230,12 +232,12 @@ def arguments(**changed: Any) -> list[Any]:
     given = {
         "run": {"q1": ["a"]},
         "types": dicts._PLAIN,
-        "request_ids": judgments.request_ids.buffer,
-        "request_borders": judgments.request_ids.offsets,
+        "query_ids": judgments.query_ids.buffer,
+        "query_borders": judgments.query_ids.offsets,
         "offsets": judgments.offsets,
         "num_tracked": judgments.num_positive,
-        "item_ids": judgments.items.buffer,
-        "item_borders": judgments.items.offsets,
+        "document_ids": judgments.documents.buffer,
+        "document_borders": judgments.documents.offsets,
         "grades": judgments.grades,
         "units": None,
         "key": 1,
@@ -251,18 +253,18 @@ def test_arrays_that_do_not_fit_are_refused() -> None:
     assert _native.run_of_dict(*arguments()) is not None
     offsets = JUDGMENTS.offsets
     wrong: list[dict[str, Any]] = [
-        {"request_borders": JUDGMENTS.request_ids.offsets[:-1]},
-        {"request_ids": b""},
-        {"item_ids": b"a"},
-        {"item_borders": JUDGMENTS.items.offsets[::-1].copy()},
+        {"query_borders": JUDGMENTS.query_ids.offsets[:-1]},
+        {"query_ids": b""},
+        {"document_ids": b"a"},
+        {"document_borders": JUDGMENTS.documents.offsets[::-1].copy()},
         {"offsets": offsets + 1},
         {"offsets": offsets - 1},
         {"num_tracked": JUDGMENTS.num_positive + 1000},
         {"num_tracked": JUDGMENTS.num_positive * 0 - 1},
         {"grades": JUDGMENTS.grades[:-1]},
         {"grades": bytes(11)},
-        {"request_borders": memoryview(bytes(8 * len(offsets) + 1))[1:]},
-        {"request_borders": np.zeros(len(offsets), np.int64)},  # all requests are the same
+        {"query_borders": memoryview(bytes(8 * len(offsets) + 1))[1:]},
+        {"query_borders": np.zeros(len(offsets), np.int64)},  # all queries are the same
         {"ties": 4},
         {"ties": -1},
     ]

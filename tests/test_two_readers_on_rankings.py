@@ -19,10 +19,12 @@ from test_two_readers import plain
 
 pytestmark = pytest.mark.skipif(not is_built(), reason="the compiled reader was not built")
 
-REQUESTS = (b"q1", b"q2", b"q3", b"unjudged")
-ITEMS = (*b"a b 17 d e -3 aa ab B".split(), "é".encode(), b"\xff", b"long" * 30)  # ids may be numbers too
-GRADES = dict(zip(ITEMS, (1.0, 0.0, 2.0, 1.0, -1.0, 0.5, 3.0, 1.0, 0.0), strict=False))  # the last three are not judged
-JUDGMENTS = Judgments.from_grades(dict.fromkeys(REQUESTS[:3], GRADES))
+QUERIES = (b"q1", b"q2", b"q3", b"unjudged")
+DOCUMENTS = (*b"a b 17 d e -3 aa ab B".split(), "é".encode(), b"\xff", b"long" * 30)  # ids may be numbers too
+GRADES = dict(
+    zip(DOCUMENTS, (1.0, 0.0, 2.0, 1.0, -1.0, 0.5, 3.0, 1.0, 0.0), strict=False)
+)  # the last three are not judged
+JUDGMENTS = Judgments.from_grades(dict.fromkeys(QUERIES[:3], GRADES))
 # equal though written otherwise, equal in float32 only, and far from each other
 SCORES = (
     b"1",
@@ -50,16 +52,18 @@ CONVENTIONS = [
 
 @st.composite
 def runs(draw: st.DrawFn, duplicates: str) -> bytes:
-    """Make a run of whole rankings, by descending score or not; an item is listed twice only where that is allowed."""
+    """Make a run of whole rankings, by descending score or not; documents are repeated only where that is allowed."""
     lines = []
-    for request in draw(st.lists(st.sampled_from(REQUESTS), min_size=1, unique=True)):
+    for query in draw(st.lists(st.sampled_from(QUERIES), min_size=1, unique=True)):
         one = None if duplicates != "error" else lambda row: row[0]
         rows = draw(
-            st.lists(st.tuples(st.sampled_from(ITEMS), st.sampled_from(SCORES)), unique_by=one, min_size=1, max_size=16)
+            st.lists(
+                st.tuples(st.sampled_from(DOCUMENTS), st.sampled_from(SCORES)), unique_by=one, min_size=1, max_size=16
+            )
         )
         if draw(st.booleans()):
             rows.sort(key=lambda row: -float(row[1]))
-        lines += [b"%s Q0 %s 1 %s tag\n" % (request, item, score) for item, score in rows]
+        lines += [b"%s Q0 %s 1 %s tag\n" % (query, document, score) for document, score in rows]
     return b"".join(lines)
 
 
@@ -87,8 +91,8 @@ def test_both_readers_find_the_same_rankings(
 @quick(200)
 @given(
     st.dictionaries(
-        st.sampled_from(REQUESTS),
-        st.dictionaries(st.sampled_from(ITEMS), st.sampled_from([b"-1", b"0", b"1", b"2", b"0.5"]), min_size=1),
+        st.sampled_from(QUERIES),
+        st.dictionaries(st.sampled_from(DOCUMENTS), st.sampled_from([b"-1", b"0", b"1", b"2", b"0.5"]), min_size=1),
         min_size=1,
     ),
     st.randoms(use_true_random=False),
@@ -97,7 +101,7 @@ def test_both_readers_find_the_same_rankings(
 def test_both_readers_find_the_same_judgments(
     tmp_path_factory: pytest.TempPathFactory, grades: dict[bytes, dict[bytes, bytes]], random: Random, is_mixed: bool
 ) -> None:
-    lines = [b"%s 0 %s %s\n" % (request, *each) for request, judged in grades.items() for each in judged.items()]
+    lines = [b"%s 0 %s %s\n" % (query, *each) for query, judged in grades.items() for each in judged.items()]
     if is_mixed:
         random.shuffle(lines)
     path = tmp_path_factory.getbasetemp() / "judged.qrels"

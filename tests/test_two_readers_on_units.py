@@ -22,11 +22,11 @@ from lexirecall.reader import is_built
 from lexirecall.units.unitmap import UnitMap
 from strategies import quick
 from test_two_readers import plain
-from test_two_readers_on_rankings import ITEMS, JUDGMENTS, REQUESTS, runs
+from test_two_readers_on_rankings import DOCUMENTS, JUDGMENTS, QUERIES, runs
 
 pytestmark = pytest.mark.skipif(not is_built(), reason="the compiled reader was not built")
 
-UNITS = (b"U", b"V", b"W", b"", ITEMS[0])
+UNITS = (b"U", b"V", b"W", b"", DOCUMENTS[0])
 TEXTS = ("a", "b", "17", "-3", "é", "x", "long" * 30)
 CONVENTIONS = [
     Conventions(ties=ties, score_dtype=dtype, depth=depth, duplicates=duplicates, count="units")
@@ -41,15 +41,15 @@ CONVENTIONS = [
 
 @st.composite
 def maps(draw: st.DrawFn) -> UnitMap:
-    """Make a map, for all requests or for each; now and then one in which no two items share a unit."""
-    pairs = draw(st.lists(st.tuples(st.sampled_from(ITEMS), st.sampled_from(UNITS)), min_size=1, max_size=20))
+    """Make a map, for all queries or for each; now and then one in which no two documents share a unit."""
+    pairs = draw(st.lists(st.tuples(st.sampled_from(DOCUMENTS), st.sampled_from(UNITS)), min_size=1, max_size=20))
     if draw(st.integers(0, 4)) == 0:
-        pairs = [(item, b"the unit of " + item) for item, _ in pairs]
-    items, units = ([pair[k] for pair in pairs] for k in (0, 1))
-    named = st.sampled_from([*REQUESTS, b"q4"])
-    requests = draw(st.none() | st.lists(named, min_size=len(items), max_size=len(items)))
-    # the circles of names that UnitMap refuses cannot arise: of the units, only one is an item too
-    return UnitMap.of_columns(items, units, requests)
+        pairs = [(document, b"the unit of " + document) for document, _ in pairs]
+    documents, units = ([pair[k] for pair in pairs] for k in (0, 1))
+    named = st.sampled_from([*QUERIES, b"q4"])
+    queries = draw(st.none() | st.lists(named, min_size=len(documents), max_size=len(documents)))
+    # the circles of names that UnitMap refuses cannot arise: of the units, only one is a document too
+    return UnitMap.of_columns(documents, units, queries)
 
 
 @pytest.mark.parametrize("needs_judged", [False, True])
@@ -77,13 +77,13 @@ def test_both_readers_count_the_same_places_in_text(
 @st.composite
 def content(draw: st.DrawFn) -> dict[str, Any]:
     """Make judgments, a run as a dict, and a map of units."""
-    requests = st.sampled_from(["q1", "q2", "q3"])
+    queries = st.sampled_from(["q1", "q2", "q3"])
     scores = st.dictionaries(st.sampled_from(TEXTS), st.sampled_from([1.0, 2.0, 2.0, 0.5]), min_size=1)
     unit = st.sampled_from(["U", "V", "W"])
-    by_item = st.dictionaries(st.sampled_from(TEXTS), st.lists(unit, min_size=1, max_size=3), min_size=1)
+    by_document = st.dictionaries(st.sampled_from(TEXTS), st.lists(unit, min_size=1, max_size=3), min_size=1)
     return {
-        "run": draw(st.dictionaries(requests, scores, min_size=1)),
-        "units": draw(by_item | st.dictionaries(requests, by_item, min_size=1)),
+        "run": draw(st.dictionaries(queries, scores, min_size=1)),
+        "units": draw(by_document | st.dictionaries(queries, by_document, min_size=1)),
         "ties": draw(st.sampled_from(["trec", "input", "worst", "best"])),
         "depth": draw(st.none() | st.integers(1, 4)),
         "unit_rule": draw(st.sampled_from(choices_of(Conventions, "unit_rule"))),
@@ -116,7 +116,7 @@ def test_both_readers_count_the_same_places_in_objects(
             if reader == "native":
                 patch.setattr(dicts, "project_rankings", None)
                 patch.setattr(rows, "project_rows", None)
-            made = project(judged, forms.get(form, path), **given, judged="items", count="units")
+            made = project(judged, forms.get(form, path), **given, judged="documents", count="units")
             found.append([plain(each) for each in (made.found, made.others, made.num_retrieved, made.answered)])
     assert found[0] == found[1]
 
@@ -149,11 +149,11 @@ def test_without_units_in_common_places_are_those_of_documents() -> None:
     """Then the compiled reader need not look at the map."""
     units = UnitMap.of_columns([b"a", b"a", b"b"], [b"U", b"V", b"W"])
     assert native.arrays_of(JUDGMENTS, Conventions(count="units"), units, needs_judged=False).units is None
-    by_request = UnitMap.of_columns([b"a", b"a"], [b"U", b"U"], [b"q1", b"q2"])
-    assert native.arrays_of(JUDGMENTS, Conventions(count="units"), by_request, needs_judged=False).units is None
+    by_query = UnitMap.of_columns([b"a", b"a"], [b"U", b"U"], [b"q1", b"q2"])
+    assert native.arrays_of(JUDGMENTS, Conventions(count="units"), by_query, needs_judged=False).units is None
 
 
-def test_an_item_that_takes_a_place_brings_all_its_units() -> None:
+def test_an_document_that_takes_a_place_brings_all_its_units() -> None:
     """The first document has a unit of its own, and one that it shares with the second."""
     run = {"q": ["both", "second", "third"]}
     units = {"both": ["own", "shared"], "second": "shared", "third": "other"}
@@ -168,8 +168,8 @@ def new_units(**changed: Any) -> Any:
     from lexirecall import _native
 
     arguments: dict[str, Any] = {
-        "request_ids": b"q1q2", "request_borders": np.array([0, 2, 4]), "item_ids": b"aba",
-        "item_borders": np.array([0, 1, 2, 3]), "requests": np.array([0, 0, 1]), "offsets": np.array([0, 1, 2, 4]),
+        "query_ids": b"q1q2", "query_borders": np.array([0, 2, 4]), "document_ids": b"aba",
+        "document_borders": np.array([0, 1, 2, 3]), "queries": np.array([0, 0, 1]), "offsets": np.array([0, 1, 2, 4]),
         "units": np.array([0, 0, 0, 1]), "key": 1,
     }  # fmt: skip
     return _native.new_units(*(arguments | changed).values())
@@ -178,11 +178,11 @@ def new_units(**changed: Any) -> Any:
 @pytest.mark.parametrize(
     "changed",
     [
-        {"request_borders": np.array([0, 2, 5])}, {"request_borders": np.zeros(0, np.int64)},
-        {"request_borders": np.array([2, 0, 4])}, {"item_borders": np.array([0, 1, 2, 4])},
-        {"item_borders": np.array([0, 1, 2])}, {"requests": np.array([0, 0])}, {"offsets": np.array([0, 1, 2])},
+        {"query_borders": np.array([0, 2, 5])}, {"query_borders": np.zeros(0, np.int64)},
+        {"query_borders": np.array([2, 0, 4])}, {"document_borders": np.array([0, 1, 2, 4])},
+        {"document_borders": np.array([0, 1, 2])}, {"queries": np.array([0, 0])}, {"offsets": np.array([0, 1, 2])},
         {"offsets": np.array([0, 1, 2, 5])}, {"offsets": np.array([-1, 1, 2, 4])}, {"units": np.array([0])},
-        {"units": bytes(9)}, {"requests": memoryview(bytes(25))[1:]}, {"item_ids": b"aaa"}, {"request_ids": b"q1q1"},
+        {"units": bytes(9)}, {"queries": memoryview(bytes(25))[1:]}, {"document_ids": b"aaa"}, {"query_ids": b"q1q1"},
     ],
 )  # fmt: skip
 def test_maps_that_do_not_fit_are_refused(changed: dict[str, Any]) -> None:

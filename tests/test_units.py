@@ -25,7 +25,7 @@ from lexirecall.preferences import Preference
 from strategies import LEVELS, Collection, collections, costly, quick, some
 
 UNITS = ("U", "V", "W", "Ü-4")
-ITEMS = ("a", "b", "c", "d", "e", "é", "日本", "d10")
+DOCUMENTS = ("a", "b", "c", "d", "e", "é", "日本", "d10")
 Map = dict[str, list[str]]
 COUNTS, RULES = choices_of(Conventions, "count"), choices_of(Conventions, "unit_rule")
 
@@ -61,11 +61,11 @@ FORMS = (dicts, files, frames)
 
 @st.composite
 def cases(draw: st.DrawFn) -> tuple[Collection, dict[str, Map], dict[str, Any]]:
-    """Judgments of items or units, a run of items, a map for each request or for all, and conventions."""
-    judged_as = draw(st.sampled_from(["items", "units"]))
-    drawn = draw(collections(documents=ITEMS, max_systems=1, grades=(0.0, 1.0, 2.0, 2.0, -1.0), with_size=False))
+    """Judgments of documents or units, a run of documents, a map for each query or for all, and conventions."""
+    judged_as = draw(st.sampled_from(["documents", "units"]))
+    drawn = draw(collections(documents=DOCUMENTS, max_runs=1, grades=(0.0, 1.0, 2.0, 2.0, -1.0), with_size=False))
     a_map = st.dictionaries(
-        st.sampled_from(ITEMS), st.lists(st.sampled_from(UNITS), min_size=1, max_size=2, unique=True)
+        st.sampled_from(DOCUMENTS), st.lists(st.sampled_from(UNITS), min_size=1, max_size=2, unique=True)
     )
     common = draw(a_map.filter(bool)) if draw(st.booleans()) else None
     maps = {q: common or draw(a_map.filter(bool)) for q in drawn.qrels}
@@ -90,16 +90,16 @@ def cases(draw: st.DrawFn) -> tuple[Collection, dict[str, Map], dict[str, Any]]:
 
 
 def expected(collection: Collection, maps: dict[str, Map], options: dict[str, Any], level: float) -> list[list[float]]:
-    """Return p_1 … p_m for each request, by the slow twins."""
+    """Return p_1 … p_m for each query, by the slow twins."""
     result = []
     for q, judged in collection.qrels.items():
         units_of = maps[q]
         served = naive.serving(judged, units_of, judged_as=options["judged"], unmapped=options["unmapped"])
         best: dict[str, float] = {}
-        for items in served.values():
-            for item, grade in items.items():
-                best[item] = max(grade, best.get(item, grade))
-        gains = judged if options["judged"] == "items" else best
+        for documents in served.values():
+            for document, grade in documents.items():
+                best[document] = max(grade, best.get(document, grade))
+        gains = judged if options["judged"] == "documents" else best
         order = naive.ranked(list(collection.runs["system1"].get(q, {}).items()), gains, options["ties"])
         places = naive.places_of(order, units_of, options["count"])
         result.append(
@@ -112,7 +112,7 @@ def expected(collection: Collection, maps: dict[str, Map], options: dict[str, An
 
 def vectors(positions: Positions, level: float) -> list[list[float]]:
     projection = positions.at_level(level)
-    return [projection.vector(0, q).tolist() for q in range(len(positions.requests))]
+    return [projection.vector(0, q).tolist() for q in range(len(positions.queries))]
 
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__name__)
@@ -125,7 +125,7 @@ def test_positions_are_those_of_the_slow_twin(
     level: float,
 ) -> None:
     collection, maps, options = case
-    if form is not dicts:  # text and tables cannot say that a request has nothing judged
+    if form is not dicts:  # text and tables cannot say that a query has nothing judged
         collection = Collection({q: judged for q, judged in collection.qrels.items() if judged}, collection.runs)
         if not collection.qrels or not any(collection.runs["system1"].get(q) for q in collection.qrels):
             return
@@ -137,7 +137,7 @@ def test_positions_are_those_of_the_slow_twin(
         for q in collection.qrels
     ]
     depth = options["depth"] or math.inf
-    if options["count"] == "items":
+    if options["count"] == "documents":
         assert positions.num_retrieved[0].tolist() == [min(len(places), depth) for places in lengths]
     assert (positions.num_retrieved >= 0).all()
 
@@ -181,9 +181,9 @@ def test_chunks_of_a_document_count_once() -> None:
     """Recall of chunks can reach 2 of 1: here a document is found, or not."""
     qrels, run = {"q": {"d1": 1, "d2": 1}}, {"q": ["d1#0", "d1#1", "d1#2", "d2#0"]}
     chunks = {chunk: chunk.split("#")[0] for chunk in [*run["q"], "d2#1", "d1#3"]}
-    items = evaluate(qrels, run, ["R@3", "R@4", "LastRel"], units=chunks).to_dict()["run"]
+    documents = evaluate(qrels, run, ["R@3", "R@4", "LastRel"], units=chunks).to_dict()["run"]
     units = evaluate(qrels, run, ["R@1", "R@2", "LastRel"], units=chunks, count="units").to_dict()["run"]
-    assert items == {"R@3": 0.5, "R@4": 1.0, "LastRel": 4.0}
+    assert documents == {"R@3": 0.5, "R@4": 1.0, "LastRel": 4.0}
     assert units == {"R@1": 0.5, "R@2": 1.0, "LastRel": 2.0}
 
 
@@ -192,7 +192,7 @@ def test_equal_documents_under_other_names_are_one_unit() -> None:
     units = {"a": "a", "copy-of-a": "a", "b": "b"}
     with pytest.raises(LexirecallError, match="judged"):
         evaluate(qrels, run, ["R@1"], units={"a": "a", "copy-of-a": "a", "b": "b", "c": "copy-of-a"})
-    assert evaluate(qrels, run, ["R@1", "R@3"], units=units, judged="items").to_dict()["run"] == {
+    assert evaluate(qrels, run, ["R@1", "R@3"], units=units, judged="documents").to_dict()["run"] == {
         "R@1": 0.5,
         "R@3": 1.0,
     }
@@ -217,8 +217,8 @@ def test_no_measure_of_counts_leaves_its_limits_whatever_the_list_repeats() -> N
     draw = random.Random(5)  # noqa: S311 - nothing is secret
     qrels, runs, units = {}, {}, {}
     for q in range(some(20_000)):
-        items = [f"c{draw.randrange(8)}" for _ in range(draw.randrange(1, 12))]
-        runs[str(q)] = items
+        documents = [f"c{draw.randrange(8)}" for _ in range(draw.randrange(1, 12))]
+        runs[str(q)] = documents
         units[str(q)] = {f"c{i}": [f"u{draw.randrange(4)}" for _ in range(draw.randrange(1, 3))] for i in range(8)}
         named = sorted({u for names in units[str(q)].values() for u in names})
         qrels[str(q)] = {u: draw.choice((0, 1, 1, 2)) for u in named}
@@ -234,7 +234,7 @@ def test_no_measure_of_counts_leaves_its_limits_whatever_the_list_repeats() -> N
             assert known.max() <= 1
 
 
-def test_which_items_serve_depends_on_the_level() -> None:
+def test_which_documents_serve_depends_on_the_level() -> None:
     qrels, run, units = {"q": {"a": 1, "b": 2}}, {"q": ["a", "x", "b"]}, {"a": "U", "b": "U"}
     values = evaluate(qrels, run, ["LastRel", "LastRel(rel=2)"], units=units).to_dict()["run"]
     assert values == {"LastRel": 1.0, "LastRel(rel=2)": 3.0}
@@ -262,14 +262,14 @@ RUN = {"q": ["x", "c2", "c1", "c3"], "r": ["c1", "c3"]}
 
 
 def maps(folder: Path) -> dict[str, Any]:
-    pairs = [(item, unit) for item, units in CHUNKS.items() for unit in units]
+    pairs = [(document, unit) for document, units in CHUNKS.items() for unit in units]
     texts = {
-        "two columns": "".join(f"{item}\t{unit}\n" for item, unit in pairs),
-        "a comment and a blank line": "# chunks\n\n" + "".join(f"{item}   {unit}\n" for item, unit in pairs),
-        "rules": "".join(f"{item} {unit} any\n" for item, unit in pairs),
-        "queries": "".join(f"{q} {item} {unit}\n" for q in QRELS for item, unit in pairs),
-        "queries and rules": "".join(f"{q} {item} {unit} any\n" for q in QRELS for item, unit in pairs),
-        "csv": "document_id,unit\n" + "".join(f"{item},{unit}\n" for item, unit in pairs),
+        "two columns": "".join(f"{document}\t{unit}\n" for document, unit in pairs),
+        "a comment and a blank line": "# chunks\n\n" + "".join(f"{document}   {unit}\n" for document, unit in pairs),
+        "rules": "".join(f"{document} {unit} any\n" for document, unit in pairs),
+        "queries": "".join(f"{q} {document} {unit}\n" for q in QRELS for document, unit in pairs),
+        "queries and rules": "".join(f"{q} {document} {unit} any\n" for q in QRELS for document, unit in pairs),
+        "csv": "document_id,unit\n" + "".join(f"{document},{unit}\n" for document, unit in pairs),
         "json": json.dumps(CHUNKS),
         "json by query": json.dumps(dict.fromkeys(QRELS, CHUNKS)),
     }
@@ -277,7 +277,7 @@ def maps(folder: Path) -> dict[str, Any]:
     for number, (name, text) in enumerate(texts.items()):
         given[name] = folder / f"map{number}"
         given[name].write_text(text)
-    columns = {"doc_id": [item for item, _ in pairs], "unit_id": [unit for _, unit in pairs]}
+    columns = {"doc_id": [document for document, _ in pairs], "unit_id": [unit for _, unit in pairs]}
     return given | {
         "dict": CHUNKS,
         "dict by query": dict.fromkeys(QRELS, CHUNKS),
@@ -351,10 +351,10 @@ def test_what_is_odd_about_judged_subtopics_is_told(tmp_path: Path) -> None:
 def test_it_is_told_by_the_ids_whether_documents_or_units_are_judged() -> None:
     run = {"q": ["c1", "c2", "c3"]}
     units = evaluate({"q": {"d1": 1, "d2": 1}}, run, ["R@1"], units=CHUNKS)
-    items = evaluate({"q": {"c1": 1, "c3": 1}}, run, ["R@1"], units=CHUNKS)
+    documents = evaluate({"q": {"c1": 1, "c3": 1}}, run, ["R@1"], units=CHUNKS)
     assert units.manifest.qrels["judged_ids"] == "units"
-    assert items.manifest.qrels["judged_ids"] == "items"
-    assert units.to_dict() == items.to_dict()
+    assert documents.manifest.qrels["judged_ids"] == "documents"
+    assert units.to_dict() == documents.to_dict()
 
 
 @pytest.mark.parametrize(
@@ -402,7 +402,7 @@ def test_three_of_the_relevant_documents_outside_the_map_are_named() -> None:
     ("options", "message"),
     [
         ({"count": "units"}, "count is 'units', but there are no units"),
-        ({"judged": "items"}, "judged is 'items', but there are no units"),
+        ({"judged": "documents"}, "judged is 'items', but there are no units"),
         ({"units": CHUNKS, "ties": "expected"}, "no closed form with units"),
         ({"units": CHUNKS, "imputation": "optimistic"}, "missing units"),
         ({"units": CHUNKS, "judged_only": True, "count": "units"}, "does not go together"),
@@ -476,7 +476,7 @@ def test_the_command_reads_a_map_and_records_it(command: Command, tmp_path: Path
     assert done.out.splitlines()[1].split("\t")[-1] == "1.0"
     record = json.loads((tmp_path / "made.json").read_text())
     assert record["qrels"]["unit_map"] == "chunks.tsv"
-    assert record["conventions"]["count"] == "items"
+    assert record["conventions"]["count"] == "documents"
     assert command(*evaluated, "--units", "qrels.txt").code == 1
     assert command(*evaluated, "--count", "units").code == 2
 

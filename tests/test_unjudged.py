@@ -32,9 +32,11 @@ from lexirecall.results import Unjudged
 from lexirecall.tables import FORMATS, percent
 from pages import DOCS
 
-ITEMS = "abcde"
-rankings = st.permutations(ITEMS).flatmap(lambda items: st.integers(0, len(items)).map(lambda size: items[:size]))
-grades = st.dictionaries(st.sampled_from(ITEMS), st.sampled_from([-1, 0, 1]), max_size=4)
+DOCUMENTS = "abcde"
+rankings = st.permutations(DOCUMENTS).flatmap(
+    lambda documents: st.integers(0, len(documents)).map(lambda size: documents[:size])
+)
+grades = st.dictionaries(st.sampled_from(DOCUMENTS), st.sampled_from([-1, 0, 1]), max_size=4)
 Qrels = dict[str, dict[str, int]]
 RunsGiven = dict[str, dict[str, list[str]]]
 
@@ -93,12 +95,12 @@ def test_bounds_of_a_mean_are_reached_by_labels_of_all_queries_together(given_qu
     run = {f"q{q}": ranking for q, (_, ranking) in enumerate(given_queries)}
     if not any(run.values()):
         return
-    missing = [(q, item) for q, ranking in run.items() for item in ranking if qrels[q].get(item, -1) < 0]
+    missing = [(q, document) for q, ranking in run.items() for document in ranking if qrels[q].get(document, -1) < 0]
     values = []
     for labels in product([False, True], repeat=len(missing)):
         new = {q: dict(own) for q, own in qrels.items()}
-        for (q, item), is_relevant in zip(missing, labels, strict=True):
-            new[q][item] = int(is_relevant)
+        for (q, document), is_relevant in zip(missing, labels, strict=True):
+            new[q][document] = int(is_relevant)
         values.append(evaluate(new, {"one": run}, [measure]).averages.means[0, 0])
     [row] = rows_of(unjudged(qrels, {"one": run}, measure), "bound")
     assert (row["low"], row["high"]) == pytest.approx((min(values), max(values)))
@@ -108,8 +110,8 @@ def test_bounds_of_a_mean_are_reached_by_labels_of_all_queries_together(given_qu
 def test_a_decision_is_safe_exactly_if_no_labels_reverse_it(judged: dict[str, int], one: Any, two: Any) -> None:
     qrels, runs = {"q": {"z": 1, **judged}}, {"one": {"q": one}, "two": {"q": two}}
     [row] = compare_with_safe(qrels, runs, "LexiRecall").rows()
-    known = {"z", *(item for item, grade in judged.items() if grade > 0)}
-    missing = dict.fromkeys({*one, *two} - {item for item, grade in judged.items() if grade >= 0}, 0.5)
+    known = {"z", *(document for document, grade in judged.items() if grade > 0)}
+    missing = dict.fromkeys({*one, *two} - {document for document, grade in judged.items() if grade >= 0}, 0.5)
     wins = {naive.lexirecall_sign(known | labels, one, two) for labels, _ in naive.likely_labellings(missing)}
     now = row["wins"] - row["losses"]
     assert (row["decided"], row["safe"]) == (abs(now), int(now != 0 and -now not in wins))

@@ -28,7 +28,7 @@ from validity_tables import TESTS, Rate, Shown, conclusions, covered, erred, sho
 from lexirecall import compare, evaluate, gate, project
 from lexirecall.judgments import FloatArray
 from lexirecall.labels.certificates import Certificate, ReviewCounts, SampleCount
-from lexirecall.measures.owned import OwnedItems
+from lexirecall.measures.owned import OwnedDocuments
 from lexirecall.statistics.over import Over, over_queries
 from lexirecall.statistics.proportions import preference_interval
 
@@ -38,7 +38,7 @@ def test_coverage_of_signs_is_that_of_all_outcomes(pair: Pair) -> None:
     untied = 1 - pair.ties
     chances = {1: untied * (1 + pair.effect) / 2, -1: untied * (1 - pair.effect) / 2, 0: pair.ties}
     total = 0.0
-    for outcome in product(chances, repeat=pair.num_requests):
+    for outcome in product(chances, repeat=pair.num_queries):
         counts = [np.array([each]) for each in (outcome.count(1), outcome.count(-1), len(outcome))]
         (low,), (high,) = preference_interval(*counts)
         is_held = low <= untied * pair.effect + 1e-12 and untied * pair.effect - 1e-12 <= high
@@ -94,7 +94,7 @@ def test_only_differences_between_equally_good_runs_are_errors(monkeypatch: pyte
 
     def pvalues(values: FloatArray, *_: object, **__: object) -> Iterator[tuple[str, FloatArray]]:
         group = validity_families.groups(family)
-        is_null = np.array([group[a] == group[b] for a, b in combinations(range(family.num_systems), 2)])
+        is_null = np.array([group[a] == group[b] for a, b in combinations(range(family.num_runs), 2)])
         yield "right", np.tile(np.where(is_null, 1.0, 0.0), (len(values), 1))
         yield "wrong", np.tile(np.where(is_null, 0.0, 1.0), (len(values), 1))
 
@@ -239,7 +239,7 @@ def test_coverage_of_bounds_is_that_of_all_samples() -> None:
     found = validity_certify.cover_bounds(Bounded(7, 3, 0.8))
     held = []
     for missed in range(8):
-        samples = [sum(item < missed for item in sample) for sample in combinations(range(7), 3)]
+        samples = [sum(document < missed for document in sample) for sample in combinations(range(7), 3)]
         mosts = [Certificate(ReviewCounts(7, 0, 0, (SampleCount(3, x),)), 0.8).missed.most for x in samples]
         held.append(np.mean(np.array(mosts) >= missed))
     assert (found["low"], found["mean low"]) == pytest.approx((min(held), np.mean(held)))
@@ -264,7 +264,7 @@ def test_only_rankings_of_the_whole_corpus_are_taken(tmp_path: Path) -> None:
     (tmp_path / "qrels.txt").write_text("q 0 a 1\nq 0 b 1\nq 0 x 0\nr 0 a 1\n")
     rankings = {"whole": {"q": "axb", "r": "a"}, "misses": {"q": "axy"}, "short": {"q": "ab"}, "long": {"q": "abxyz"}}
     for name, run in rankings.items():
-        lines = (f"{q} Q0 {d} {i} {-i} t\n" for q, items in run.items() for i, d in enumerate(items))
+        lines = (f"{q} Q0 {d} {i} {-i} t\n" for q, documents in run.items() for i, d in enumerate(documents))
         (tmp_path / name).write_text("".join(lines))
     runs = [str(tmp_path / name) for name in rankings]
     loaded = validity_certify.whole_rankings(project(str(tmp_path / "qrels.txt"), runs))
@@ -292,14 +292,14 @@ def test_differences_of_real_values_have_the_mean_0_and_pairs_that_hardly_differ
 
 def test_documents_are_handed_out_to_providers_whatever_their_places() -> None:
     rng = np.random.default_rng(12)
-    requests = np.repeat(np.arange(80), 20)
-    items = OwnedItems(requests, requests, rng.random((2, 1600)), np.arange(1601), np.zeros(1600, int))
-    drawn = validity_groups.drawn_items(items, 60, rng)
-    assert np.bincount(drawn.requests).tolist() == [20] * 60
+    queries = np.repeat(np.arange(80), 20)
+    documents = OwnedDocuments(queries, queries, rng.random((2, 1600)), np.arange(1601), np.zeros(1600, int))
+    drawn = validity_groups.drawn_documents(documents, 60, rng)
+    assert np.bincount(drawn.queries).tolist() == [20] * 60
     assert np.abs(np.bincount(drawn.owners) / 1200 - validity_groups.OWNED).max() < 0.05
     shares = validity_groups.shares_of(drawn)
     assert shares.exposures.sum() == pytest.approx(drawn.exposures.sum())
-    assert shares.num_items.sum() == 1200
+    assert shares.num_documents.sum() == 1200
     found = validity_groups.single_out(drawn, rng)
     assert found["intervals 5"] == 6
     assert found["intervals 50"] < 6
@@ -351,7 +351,7 @@ def test_lexirecall_of_two_runs_is_the_sign_of_what_is_kept_of_each(real: Path) 
 
 
 def test_one_relevant_document_of_each_query_has_differences_of_one_size(real: Path) -> None:
-    assert {*validity_real.values_of("small", validity_real.KNOWN_ITEM).ravel()} == {0.0, 1.0}
+    assert {*validity_real.values_of("small", validity_real.KNOWN_DOCUMENT).ravel()} == {0.0, 1.0}
 
 
 def test_win_rates_of_a_group_are_those_of_rank(real: Path) -> None:

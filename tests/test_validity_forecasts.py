@@ -24,20 +24,20 @@ chances = st.sampled_from([0.001, 0.03, 0.2, 0.5, 0.8])
 
 @quick(20)
 @given(chances, spreads)
-def test_the_chance_of_an_item_stays_what_it_was(chance: float, spread: float) -> None:
+def test_the_chance_of_an_document_stays_what_it_was(chance: float, spread: float) -> None:
     (centre,) = centres(np.array([chance]), np.array([spread]))
     assert naive.shared_chance(centre, spread) == pytest.approx(chance, rel=2e-3)
 
 
 @quick(20)
 @given(st.lists(st.tuples(st.integers(0, 2), chances, st.integers(1, 3), st.booleans()), min_size=1, max_size=6))
-def test_the_likelihood_is_that_of_one_effect_in_each_cell(items: list[tuple[int, float, int, bool]]) -> None:
-    requests, given_chances, counts, labels = map(np.array, zip(*items, strict=True))
+def test_the_likelihood_is_that_of_one_effect_in_each_cell(documents: list[tuple[int, float, int, bool]]) -> None:
+    queries, given_chances, counts, labels = map(np.array, zip(*documents, strict=True))
     deviations = 1.5 * np.sqrt(1 + 1 / counts)
     of = centres(given_chances, deviations)
-    rows = list(zip(requests.tolist(), of.tolist(), deviations.tolist(), labels.tolist(), strict=True))
-    cells = [[row[1:] for row in rows if row[0] == request] for request in sorted(set(requests.tolist()))]
-    numbers = np.unique(requests, return_inverse=True)[1]
+    rows = list(zip(queries.tolist(), of.tolist(), deviations.tolist(), labels.tolist(), strict=True))
+    cells = [[row[1:] for row in rows if row[0] == query] for query in sorted(set(queries.tolist()))]
+    numbers = np.unique(queries, return_inverse=True)[1]
     made = likelihood(numbers, given_chances, labels, deviations)
     assert made == pytest.approx(naive.shared_likelihood(cells), abs=0.02)
 
@@ -60,16 +60,16 @@ def test_labels_that_are_drawn_have_their_chance_and_vary_together() -> None:
     assert (others != drawn).any()
 
 
-def drawn_cells(spread: float, num_requests: int = 60, size: int = 30) -> list[Any]:
-    """Draw what each of six runs alone contributed, its items sharing a number of the variance 2 σ²."""
+def drawn_cells(spread: float, num_queries: int = 60, size: int = 30) -> list[Any]:
+    """Draw what each of six runs alone contributed, its documents sharing a number of the variance 2 σ²."""
     rng = np.random.default_rng(5)
     made = []
     for _ in range(6):
-        requests = np.repeat(np.arange(num_requests), size)
-        own = rng.choice([0.1, 0.3], len(requests))
-        shared = np.sqrt(2) * spread * rng.normal(size=num_requests)[requests]
+        queries = np.repeat(np.arange(num_queries), size)
+        own = rng.choice([0.1, 0.3], len(queries))
+        shared = np.sqrt(2) * spread * rng.normal(size=num_queries)[queries]
         logits = centres(own, np.full(len(own), np.sqrt(2) * spread)) + shared
-        made.append((requests, own, np.ones(len(own), int), rng.random(len(own)) < 1 / (1 + np.exp(-logits))))
+        made.append((queries, own, np.ones(len(own), int), rng.random(len(own)) < 1 / (1 + np.exp(-logits))))
     return made
 
 
@@ -80,10 +80,10 @@ def test_the_spread_that_labels_were_drawn_with_is_found(spread: float) -> None:
     assert is_likeliest
     assert found == pytest.approx(spread, abs=0.25)
     assert spread_of(made[:4]) == (ASSUMED, False)
-    assert spread_of(drawn_cells(spread, num_requests=4)) == (ASSUMED, False)
+    assert spread_of(drawn_cells(spread, num_queries=4)) == (ASSUMED, False)
 
 
-def test_what_a_run_alone_has_above_its_first_unjudged_item_is_its_own() -> None:
+def test_what_a_run_alone_has_above_its_first_unjudged_document_is_its_own() -> None:
     qrels = {"q": {"a": 1, "b": 0, "c": 1, "d": 0, "e": -1}}
     lists = load_lists(qrels, {"one": {"q": [*"abxcd"]}, "two": {"q": [*"adeb"]}})
     assert contributors(lists).tolist() == [-1, 0, -1, 1]  # a, b, c, d: x and e are unjudged
@@ -117,7 +117,7 @@ def test_a_trial_is_counted_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
         "LEAST": 1,
     }.items():
         monkeypatch.setattr(validity_forecasts, name, value)
-    simulated = validity_labels.simulated(num_requests=6, num_items=300, num_runs=4)
+    simulated = validity_labels.simulated(num_queries=6, num_documents=300, num_runs=4)
     study = validity_labels.study_of("tiny", simulated, by_query=True)
     rows = [{"name": "tiny", "runs": 4, "queries": 6, **row} for row in validity_forecasts.calibrate(study)]
     assert [row["kind"] for row in rows].count("trial") == 1

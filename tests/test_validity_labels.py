@@ -13,7 +13,7 @@ RANKINGS = {"one": [f"d{i}" for i in range(80)], "two": [f"d{i}" for i in range(
 
 @pytest.fixture(scope="module")
 def tiny() -> Study:
-    return study_of("simulated", validity_labels.simulated(num_requests=6, num_items=300, num_runs=4))
+    return study_of("simulated", validity_labels.simulated(num_queries=6, num_documents=300, num_runs=4))
 
 
 def test_only_queries_that_were_judged_deep_enough_are_studied() -> None:
@@ -23,19 +23,19 @@ def test_only_queries_that_were_judged_deep_enough_are_studied() -> None:
         {"deep": deep, "few": few}, {name: dict.fromkeys(("deep", "few"), RANKINGS[name]) for name in RANKINGS}
     )
     study = study_of("two", lists)
-    assert study.lists.judgments.requests == ("deep",)
+    assert study.lists.judgments.queries == ("deep",)
     assert study.depth == 69  # d70, at 71, has no judgment; the depth before it is complete for sure
 
 
 def test_what_is_hidden_is_what_is_deep(tiny: Study) -> None:
     for q, tops in enumerate(tiny.tops):
-        within = {item for top in tops for item in top[:20]}
-        assert shallow(tiny, 20)[q] == {item for top in tops for item in top} - within
+        within = {document for top in tops for document in top[:20]}
+        assert shallow(tiny, 20)[q] == {document for top in tops for document in top} - within
         assert shallow(tiny, 20)[q] < shallow(tiny, 20, [0, 1])[q]
 
 
 def test_depths_may_be_those_of_each_query() -> None:
-    simulated = validity_labels.simulated(num_requests=3, num_items=300, num_runs=2)
+    simulated = validity_labels.simulated(num_queries=3, num_documents=300, num_runs=2)
     one, each = (study_of("simulated", simulated, by_query=by_query) for by_query in (False, True))
     assert one.depths == (each.depth,) * 3
 
@@ -45,9 +45,9 @@ def test_hidden_judgments_are_unjudged_and_then_as_before(tiny: Study) -> None:
     case, grades = Case.of(tiny, hidden), tiny.lists.judgments
     for q, since in enumerate(case.since):
         asked = np.flatnonzero(since.asked.is_unjudged)
-        assert {since.asked.items[i] for i in asked} == hidden[q]
+        assert {since.asked.documents[i] for i in asked} == hidden[q]
         lookup = grades.lookup(q)
-        assert [grades.grades[lookup[since.asked.items[i]]] for i in asked] == since.labelled.grades[asked].tolist()
+        assert [grades.grades[lookup[since.asked.documents[i]]] for i in asked] == since.labelled.grades[asked].tolist()
 
 
 def test_with_all_judgments_given_back_no_decision_is_wrong(tiny: Study) -> None:
@@ -74,7 +74,7 @@ def test_the_page_is_made_from_what_was_counted(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(validity_labels, "SAMPLES", 10)
     monkeypatch.setattr(validity_labels, "GIVEN", (10, 20))
     about = {"kind": "study", "name": "tiny", "runs": 4, "queries": 6, "depth": 300}
-    study = study_of("simulated", validity_labels.simulated(num_requests=8, num_items=900, num_runs=4))
+    study = study_of("simulated", validity_labels.simulated(num_queries=8, num_documents=900, num_runs=4))
     rows = [about, *validity_labels.judge(study)]
     assert len(list(label_conclusions([rows]))) == 1
     parts = [each if isinstance(each, str) else list(each) for each in label_paragraphs([rows])]

@@ -28,13 +28,13 @@ def expected(qrels: Run, run: Run, ties: str, rules: Ordering) -> dict[bytes, li
     for query, scores in run.items():
         if query in qrels:
             order = naive.ranked([*scores.items()], qrels[query], ties, rules.score_dtype)[: rules.depth]
-            wanted = [item for item in order if not rules.judged_only or qrels[query].get(item, -1) >= 0]
-            lists[query.encode()] = [item.encode() for item in wanted]
+            wanted = [document for document in order if not rules.judged_only or qrels[query].get(document, -1) >= 0]
+            lists[query.encode()] = [document.encode() for document in wanted]
     return lists
 
 
 @quick(30)
-@given(collection=collections(scores=FINITE, max_systems=1), ties=st.sampled_from(TIES), rules=orderings())
+@given(collection=collections(scores=FINITE, max_runs=1), ties=st.sampled_from(TIES), rules=orderings())
 def test_the_lists_of_every_form_are_in_the_order_of_the_conventions(
     collection: Collection, ties: str, rules: Ordering, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -50,7 +50,7 @@ def test_the_lists_of_every_form_are_in_the_order_of_the_conventions(
 
 
 @quick(40)
-@given(collection=collections(max_systems=3), ties=st.sampled_from(TIES), rules=orderings())
+@given(collection=collections(max_runs=3), ties=st.sampled_from(TIES), rules=orderings())
 def test_joined_runs_are_what_their_union_is_as_a_run(collection: Collection, ties: str, rules: Ordering) -> None:
     qrels, options = collection.qrels, {**asdict(rules), "ties": ties}
     calls = load_lists(qrels, collection.runs, **options)
@@ -58,14 +58,14 @@ def test_joined_runs_are_what_their_union_is_as_a_run(collection: Collection, ti
     union: dict[str, list[str]] = {}
     num_read = dict.fromkeys(qrels, 0)
     for run in collection.runs.values():
-        for query, items in expected(qrels, run, ties, rules).items():
+        for query, documents in expected(qrels, run, ties, rules).items():
             own = union.setdefault(query.decode(), [])
-            own += [item.decode() for item in items if item.decode() not in own]
-            num_read[query.decode()] += len(items)
+            own += [document.decode() for document in documents if document.decode() not in own]
+            num_read[query.decode()] += len(documents)
     made = project(qrels, {"joined": joined}, **options)
     plain = project(qrels, {"joined": union}, **{**options, "depth": None})
     assert made.found.positions.tolist() == plain.found.positions.tolist()
-    assert made.found.items.tolist() == plain.found.items.tolist()
+    assert made.found.documents.tolist() == plain.found.documents.tolist()
     assert made.num_retrieved.tolist() == plain.num_retrieved.tolist()
     repeats = [num_read[query] - len(union.get(query, ())) for query in qrels]
     assert joined.num_repeats.tolist() == repeats
@@ -93,7 +93,7 @@ def test_a_query_counts_as_answered_if_any_run_answers_it() -> None:
 
 def test_what_was_left_out_of_the_runs_is_counted_over_all_of_them() -> None:
     repeated = {"q1": ["x", "a", "x"], "q3": ["y"]}
-    [made] = joined(repeated, repeated, TWO, duplicates="first").systems(
+    [made] = joined(repeated, repeated, TWO, duplicates="first").runs(
         load_lists(QRELS, ONE).judgments, project(QRELS, ONE).conventions, None, needs_judged=False
     )
     assert (made.num_duplicates, made.num_unjudged) == (2, 1)
@@ -103,11 +103,11 @@ def test_a_run_that_finds_nothing_judged_is_noted_when_it_is_joined() -> None:
     strange = {"q1": ["D1", "D2"]}
     positions = project(QRELS, {"both": joined(strange, strange)})
     [mismatch] = positions.mismatches
-    assert (mismatch.system, mismatch.retrieved) == ("both", ("D1", "D2"))
+    assert (mismatch.run, mismatch.retrieved) == ("both", ("D1", "D2"))
 
 
 def test_units_are_found_in_joined_runs() -> None:
-    options: dict[str, Any] = {"units": {"a": "U", "b": "U", "c": "V"}, "judged": "items"}
+    options: dict[str, Any] = {"units": {"a": "U", "b": "U", "c": "V"}, "judged": "documents"}
     positions = project(QRELS, {"both": joined(ONE, TWO, **options)}, **options)
     assert positions.sought(1).found.positions.tolist() == [2, 1]
     counted = {**options, "count": "units"}
@@ -153,7 +153,7 @@ def test_lines_of_two_runs_in_one_file_are_told_from_a_line_that_is_there_twice(
             reads(QRELS, written(tmp_path, lines))
 
 
-def test_an_item_that_is_listed_twice_is_an_error_as_everywhere(tmp_path: Path) -> None:
+def test_an_document_that_is_listed_twice_is_an_error_as_everywhere(tmp_path: Path) -> None:
     lines = ["q1 Q0 a 1 2 t", "q2 Q0 c 1 1 t", "q1 Q0 a 2 1 t"]
     with pytest.raises(FormatError, match=r"bad.run:3: document 'a' of query 'q1' is listed twice, first on line 1"):
         load_lists(QRELS, written(tmp_path, lines))

@@ -1,10 +1,13 @@
 """The words that users read: plain English, and one word for one thing.
 
-A user reads *query*, *run* and *document*. Inside, in identifiers, columns and SQL, they are request, system and item.
+Everything says *query*, *run* and *document*: prose, identifiers, Python, C and the page. The paper's words for them
+are request, system and item.
 """
 
 import ast
+import io
 import re
+import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,7 +22,7 @@ PAGES = [
     *sorted(ROOT.glob("docs/**/*.md")),
 ]
 
-INSIDE = re.compile(r"\b(request|item|system)s?\b", re.IGNORECASE)
+PAPERS = re.compile(r"\b(request|item|system)s?\b", re.IGNORECASE)
 CROOKED = re.compile(
     r"(?<!\bthere )\b(is|are) no (?!longer\b|more\b|less\b|better\b|worse\b|higher\b|lower\b)"
     r"|\bstands (?!for\b|alone\b)|\bof which there\b|\bevery two\b|\brequests more\b",
@@ -27,18 +30,19 @@ CROOKED = re.compile(
 )
 PHRASES = {
     **dict.fromkeys(("operating system", "file system", "recommender systems", "known-item"), "a term of its own"),
-    "(systems)": "a value of --view",
-    "(items)": "a value of --count and --judged",
-    " items or  units": "the values of --judged, of which the option is left out here",
-    "request, item, score, rank, grade and system": "the roles that --columns takes",
 }
-"""Where an inside word is right, and why."""
+"""Where a word of the paper is right, and why."""
 FILES = {
     "adapters/lenskit.py": ("item", "LensKit's own word"),
     "adapters/lenskit_input.py": ("item", "LensKit's own word"),
     "measures/references.py": ("system", "titles of papers"),
 }
-"""Which inside word a whole file may use, and why."""
+"""Which word of the paper a whole file may use, and why."""
+THEIRS = {
+    "SystemExit", "CompletionItem", "ItemList", "ItemListCollection", "getFileSystem", "requestIdleCallback",
+    "PyList_GetItem", "PyList_GetItemRef", "PyList_SetItem", "PyTuple_GetItem", "item_ids",
+}  # fmt: skip
+"""Names that others have given."""
 CODE = re.compile(r"`[^`]*`|'[^' ]*'|\"[^\" ]*\"|\w+[_.=]\w+|\w+=|(?<!\w)--?\w+")
 """Quoted words, words joined by a dot, an underscore or =, and options are names, not prose."""
 COLUMNS = re.compile(r"[\w{}]+(, *[\w{}]+)*")
@@ -73,7 +77,7 @@ def complaints(source: str, allowed: str = "") -> list[str]:
         words = CODE.sub("", text)
         for phrase in PHRASES:
             words = words.replace(phrase, "")
-        inside = [match[0] for match in INSIDE.finditer(words) if match[1].lower() != allowed]
+        inside = [match[0] for match in PAPERS.finditer(words) if match[1].lower() != allowed]
         if is_prose(text) and (hits := inside + [match[0] for match in CROOKED.finditer(words)]):
             found.append(f"{line}: {', '.join(map(repr, hits))} in {text!r}")
     return found
@@ -84,6 +88,23 @@ def test_messages_are_plain_english_about_queries_runs_and_documents(path: Path)
     allowed, _ = FILES.get(path.relative_to(PACKAGE).as_posix(), ("", ""))
     found = complaints(path.read_text(encoding="utf-8"), allowed)
     assert not found, "\n".join(f"{path}:{complaint}" for complaint in found)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [*sorted(PACKAGE.rglob("*.py")), *sorted(ROOT.glob("native/*.[ch]")), *sorted(PACKAGE.glob("page/assets/*.js"))],
+    ids=lambda path: path.name,
+)
+def test_identifiers_are_about_queries_runs_and_documents(path: Path) -> None:
+    if "lenskit" in path.name:
+        return  # LensKit's lists hold items
+    source = path.read_text(encoding="utf-8")
+    if path.suffix == ".py":
+        tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+        source = " ".join(token.string for token in tokens if token.type in (tokenize.NAME, tokenize.OP))
+        source = re.sub(r"(?<=\. )items? (?=\( \))|urllib \. request", "", source)  # of dicts and arrays
+    names = {*re.findall(r"[A-Za-z_]\w*", source.replace("system-ui", ""))} - THEIRS
+    assert not {name for name in names if PAPERS.search(re.sub(r"_|(?<=[a-z])(?=[A-Z])", " ", name).strip("_ "))}
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ def drawn(seed: int, *shape: int) -> Any:
 
 
 def all_places(positions: Any) -> list[dict[str, int]]:
-    return [of_numpy.places(positions, q) for q in range(len(positions.requests))]
+    return [of_numpy.places(positions, q) for q in range(len(positions.queries))]
 
 
 @pytest.mark.parametrize("every", [5, 30])

@@ -48,8 +48,8 @@ def vectors(seed: int, number: int, width: int = 24, dtype: object = torch.float
 def asked(scores: Any, seed: int, number: int) -> Any:
     """Draw thresholds among the scores of each query, and end some rows early."""
     rng = np.random.default_rng(seed)
-    items = torch.from_numpy(rng.integers(0, scores.shape[1], (len(scores), number))).to(scores.device)
-    thresholds = scores.gather(1, items)
+    documents = torch.from_numpy(rng.integers(0, scores.shape[1], (len(scores), number))).to(scores.device)
+    thresholds = scores.gather(1, documents)
     lengths = torch.from_numpy(rng.integers(0, number + 1, len(scores))).to(scores.device)
     thresholds[torch.arange(number, device=scores.device) >= lengths[:, None]] = torch.inf
     return thresholds
@@ -130,11 +130,11 @@ def test_a_copy_of_a_document_ties_with_it_wherever_it_is() -> None:
 @on_a_gpu
 def test_thresholds_from_a_second_kernel_would_move_positions() -> None:
     queries, corpus = normal(1, 40, 64), normal(2, 70, 64)
-    block, (rows, items) = fused.HalfBlock.of(corpus), every_pair(40, 70)
-    own = fused.pairs(queries, block, rows, items).view(40, 70)
+    block, (rows, documents) = fused.HalfBlock.of(corpus), every_pair(40, 70)
+    own = fused.pairs(queries, block, rows, documents).view(40, 70)
     second = (queries.double() @ corpus.double().T).float()
     assert (fused.count(queries, block, own)[1] == 1).all()
-    assert (fused.count(queries, block, second)[1] == 0).any()  # its own item is above or below it
+    assert (fused.count(queries, block, second)[1] == 0).any()  # its own document is above or below it
     above = fused.count(queries, block, own)[0]
     assert torch.equal(above.sort(dim=1).values, torch.arange(70, device=DEVICE).expand(40, 70))
     assert not torch.equal(fused.count(queries, block, second)[0], above)
@@ -178,7 +178,7 @@ def fusing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 QRELS = {"q1": {"d3": 1, "d40": 2}, "q2": {"d7": 1}, "q3": {"d12": 0, "d9": 1}}
-IDS = [f"d{item}" for item in range(60)]
+IDS = [f"d{document}" for document in range(60)]
 
 
 @pytest.mark.usefixtures("fusing")
@@ -196,7 +196,7 @@ def test_positions_are_those_of_torch(ties: str, similarity: str) -> None:
     queries, corpus = vectors(1, 3, 8), vectors(2, 60, 8)
     ours = project_embeddings(queries, corpus, QRELS, **given)
     theirs = project_embeddings(queries.float(), corpus.float(), QRELS, **given)
-    for name in ("positions", "items", "block_starts", "block_sizes"):
+    for name in ("positions", "documents", "block_starts", "block_sizes"):
         np.testing.assert_array_equal(getattr(ours.found, name), getattr(theirs.found, name))
     sizes = ours.found.block_sizes
     assert ties != "expected" or (sizes is not None and (sizes > 1).any())

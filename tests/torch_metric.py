@@ -27,12 +27,12 @@ from lexirecall.torch.checkpoints import win_rate
 from pages import DOCS, run_page
 
 MEASURES = ["TSE", "LastRel", "AP", "R@3"]
-NUM_QUERIES, NUM_ITEMS = 11, 40
+NUM_QUERIES, NUM_DOCUMENTS = 11, 40
 generator = torch.Generator().manual_seed(5)
-SCORES = torch.randint(0, 12, (NUM_QUERIES, NUM_ITEMS), generator=generator).float()  # with ties
-RELEVANT = torch.rand(NUM_QUERIES, NUM_ITEMS, generator=generator) < 0.1
+SCORES = torch.randint(0, 12, (NUM_QUERIES, NUM_DOCUMENTS), generator=generator).float()  # with ties
+RELEVANT = torch.rand(NUM_QUERIES, NUM_DOCUMENTS, generator=generator) < 0.1
 RELEVANT[:, 3] = True
-SEEN = (torch.rand(NUM_QUERIES, NUM_ITEMS, generator=generator) < 0.2) & ~RELEVANT
+SEEN = (torch.rand(NUM_QUERIES, NUM_DOCUMENTS, generator=generator) < 0.2) & ~RELEVANT
 IDS = torch.arange(NUM_QUERIES)
 
 
@@ -56,12 +56,12 @@ def test_batches_in_any_order_give_what_all_queries_at_once_give(order: list[int
 
 
 def test_documents_are_excluded_and_named() -> None:
-    names = [f"d{item}" for item in range(NUM_ITEMS)]
-    metric = PositionsMetric(MEASURES, item_ids=names)
+    names = [f"d{document}" for document in range(NUM_DOCUMENTS)]
+    metric = PositionsMetric(MEASURES, document_ids=names)
     metric.update(SCORES, RELEVANT, exclude=SEEN)
-    assert computed(metric) == expected(exclude=SEEN.numpy(), item_ids=names)
-    assert metric.positions().num_retrieved[0].tolist() == (NUM_ITEMS - SEEN.sum(dim=1)).tolist()
-    assert {*metric.positions().judgments.items} <= {name.encode() for name in names}
+    assert computed(metric) == expected(exclude=SEEN.numpy(), document_ids=names)
+    assert metric.positions().num_retrieved[0].tolist() == (NUM_DOCUMENTS - SEEN.sum(dim=1)).tolist()
+    assert {*metric.positions().judgments.documents} <= {name.encode() for name in names}
 
 
 def test_scores_of_a_model_need_no_detaching() -> None:
@@ -135,7 +135,7 @@ def test_a_batch_may_be_empty_and_a_query_without_relevant_documents_is_left_out
 
 
 def test_metrics_of_a_collection_share_rows_only_if_these_are_made_alike() -> None:
-    unequal = torch.arange(float(NUM_ITEMS)).repeat(NUM_QUERIES, 1)  # so that the first batch looks alike
+    unequal = torch.arange(float(NUM_DOCUMENTS)).repeat(NUM_QUERIES, 1)  # so that the first batch looks alike
     ways: dict[str, Any] = {"best": {"ties": "best"}, "worst": {"ties": "worst"}, "low": {"level": 2, "ties": "best"}}
     together = MetricCollection({name: PositionsMetric(["TSE"], **way) for name, way in ways.items()})
     alone = {name: PositionsMetric(["TSE"], **way) for name, way in ways.items()}
@@ -193,7 +193,7 @@ def test_a_preference_needs_two_runs() -> None:
 
 @pytest.mark.parametrize(
     "settings",
-    [{"ties": "alphabetical"}, {"level": 0}, {"ties": "expected", "measures": ["Bpref"]}, {"item_ids": [1.5]}],
+    [{"ties": "alphabetical"}, {"level": 0}, {"ties": "expected", "measures": ["Bpref"]}, {"document_ids": [1.5]}],
     ids=str,
 )
 def test_what_could_not_be_computed_is_refused_before_the_first_batch(settings: dict[str, Any]) -> None:
@@ -234,8 +234,8 @@ def worker(rank: int, port: int, folder: str) -> None:
         values = computed(metric)
         own = sum(map(len, metric.rows))  # after compute, each process has its own again
         with metric.sync_context():
-            repeated, requests, notes = metric.num_repeated, metric.positions().requests, metric.notes
-        found.append((values, own, repeated, requests, notes))
+            repeated, queries, notes = metric.num_repeated, metric.positions().queries, metric.notes
+        found.append((values, own, repeated, queries, notes))
     torch.save(found, Path(folder) / f"{rank}.pt")
     dist.destroy_process_group()
 
@@ -251,11 +251,11 @@ def test_two_processes_find_what_one_finds(tmp_path: Path) -> None:
     mp.spawn(worker, (free_port(), str(tmp_path)), nprocs=2)
     for rank in (0, 1):
         for shares, found in zip(SHARES.values(), torch.load(tmp_path / f"{rank}.pt"), strict=True):
-            values, own, repeated, requests, notes = found
+            values, own, repeated, queries, notes = found
             assert values == expected()
             assert own == int(RELEVANT[shares[rank]].sum())
             assert repeated == sum(map(len, shares)) - NUM_QUERIES
-            assert requests == tuple(map(str, range(NUM_QUERIES)))
+            assert queries == tuple(map(str, range(NUM_QUERIES)))
             said = "1 query given more than once: counted once; the first process counts where scores differ (1)"
             assert notes == ((said,) if repeated else ())
 

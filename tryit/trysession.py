@@ -238,7 +238,7 @@ def _lacking(module: str, asked: Asked) -> str:
     if module == "zstandard":
         return "this page does not unpack zst; gz and plain text it reads"
     if module.startswith("scipy"):
-        num_queries = len(_positions(asked).requests)
+        num_queries = len(_positions(asked).queries)
         return f"tests with {counted(num_queries, 'query')} need scipy, which this page does not load; evaluating and \
 explaining do not"
     return f"this needs {module}, which this page does not load"

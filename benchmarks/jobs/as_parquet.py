@@ -1,4 +1,4 @@
-"""Writes TREC text as Parquet: judgments to one file, runs to a folder of files with a column `system`.
+"""Writes TREC text as Parquet: judgments to one file, runs to a folder of files with a column `run`.
 
 The first run is written a second time, beside the folder: `mixed.parquet`, its rows in an order that says nothing.
 """

@@ -42,16 +42,16 @@ def measured(jobs: dict[str, Job], calls: int) -> dict[str, list[float]]:
     return times
 
 
-def simulate(num_requests: int, num_items: int, num_judged: int, num_relevant: int) -> tuple[Any, Any]:
-    """Return judgments and a run; scores descend, and the judged items are as likely in the list as outside it."""
+def simulate(num_queries: int, num_documents: int, num_judged: int, num_relevant: int) -> tuple[Any, Any]:
+    """Return judgments and a run; scores descend, and the judged documents are as likely in the list as outside it."""
     rng = random.Random(2025)  # noqa: S311 - not for secrets
     qrels, run = {}, {}
-    for request in map(str, range(301, 301 + num_requests)):
-        items = [f"FR94-{number:07d}" for number in rng.sample(range(10**7), num_items + num_judged)]
-        judged = rng.sample(items, num_judged)
-        qrels[request] = {item: int(i < num_relevant) for i, item in enumerate(judged)}
-        scores = sorted((rng.uniform(0, 30) for _ in range(num_items)), reverse=True)
-        run[request] = dict(zip(items[:num_items], scores, strict=True))
+    for query in map(str, range(301, 301 + num_queries)):
+        documents = [f"FR94-{number:07d}" for number in rng.sample(range(10**7), num_documents + num_judged)]
+        judged = rng.sample(documents, num_judged)
+        qrels[query] = {document: int(i < num_relevant) for i, document in enumerate(judged)}
+        scores = sorted((rng.uniform(0, 30) for _ in range(num_documents)), reverse=True)
+        run[query] = dict(zip(documents[:num_documents], scores, strict=True))
     return qrels, run
 
 

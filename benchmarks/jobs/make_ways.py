@@ -1,4 +1,4 @@
-"""Writes a run in every form that `ways.py` reads. Usage: FOLDER, which holds qrels.txt and system00.run."""
+"""Writes a run in every form that `ways.py` reads. Usage: FOLDER, which holds qrels.txt and run00.run."""
 
 import gzip
 import shutil
@@ -28,15 +28,15 @@ def write_matrix(folder: Path, qrels: str, run: str) -> None:
     """Write scores [queries, documents] and grades alike, in the order of queries in the judgments."""
     rows = duckdb.read_parquet(run).fetchnumpy()
     judged = np.loadtxt(qrels, dtype=str)
-    requests, items = list(dict.fromkeys(judged[:, 0])), np.unique(rows["doc_id"].astype(str))
-    number = {request: q for q, request in enumerate(requests)}
-    place = {item: i for i, item in enumerate(items)}
-    scores, grades = np.full((len(requests), len(items)), np.nan), np.zeros((len(requests), len(items)), np.int8)
-    for request, item, score in zip(rows["query_id"], rows["doc_id"], rows["score"], strict=True):
-        scores[number[request], place[item]] = score
-    for request, _, item, grade in judged:
-        grades[number[request], place[item]] = int(grade)
-    np.savez(folder / "matrix.npz", scores=scores, grades=grades, requests=requests, items=items)
+    queries, documents = list(dict.fromkeys(judged[:, 0])), np.unique(rows["doc_id"].astype(str))
+    number = {query: q for q, query in enumerate(queries)}
+    place = {document: i for i, document in enumerate(documents)}
+    scores, grades = np.full((len(queries), len(documents)), np.nan), np.zeros((len(queries), len(documents)), np.int8)
+    for query, document, score in zip(rows["query_id"], rows["doc_id"], rows["score"], strict=True):
+        scores[number[query], place[document]] = score
+    for query, _, document, grade in judged:
+        grades[number[query], place[document]] = int(grade)
+    np.savez(folder / "matrix.npz", scores=scores, grades=grades, queries=queries, documents=documents)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Compares runs under seven measures, from simulated positions on, and prints how many pairs differ.
 
-Usage: SYSTEMS REQUESTS RELEVANT [BASELINE | --only-simulate]
+Usage: RUNS QUERIES RELEVANT [BASELINE | --only-simulate]
 """
 
 import sys
@@ -12,9 +12,9 @@ from lexirecall import compare
 
 
 def main() -> None:
-    num_systems, num_requests, num_relevant = map(int, sys.argv[1:4])
+    num_runs, num_queries, num_relevant = map(int, sys.argv[1:4])
     baseline = sys.argv[4] if len(sys.argv) > 4 else None
-    positions = simulate(num_systems, num_requests, num_relevant)
+    positions = simulate(num_runs, num_queries, num_relevant)
     if baseline == "--only-simulate":
         return
     comparison = compare(positions, measures=MEASURES, baseline=baseline)

@@ -67,7 +67,7 @@ def read_in_blocks(paths: Sequence[str], look: Look) -> None:
 
 
 def read_into_fresh_memory(paths: Sequence[str]) -> None:
-    """Map new pages for every block: the system must clear each of them first."""
+    """Map new pages for every block: the run must clear each of them first."""
     for path in paths:
         with opened(path) as file:
             while True:

@@ -26,10 +26,10 @@ def seconds_of(work: Callable[[], Any]) -> float:
 
 
 def main() -> None:
-    num_requests, num_items, num_relevant = map(int, sys.argv[1:])
+    num_queries, num_documents, num_relevant = map(int, sys.argv[1:])
     rng = np.random.default_rng(2025)
-    scores = rng.standard_normal((num_requests, num_items), np.float32)
-    relevant = [rng.choice(num_items, num_relevant, replace=False) for _ in range(num_requests)]
+    scores = rng.standard_normal((num_queries, num_documents), np.float32)
+    relevant = [rng.choice(num_documents, num_relevant, replace=False) for _ in range(num_queries)]
     seconds = {
         "argsort of the rows": seconds_of(lambda: np.argsort(-scores, axis=1)),
         "project_scores": seconds_of(lambda: project_scores(scores, relevant)),

@@ -62,7 +62,7 @@ def megabytes(what: str) -> float:
 
 
 def forget_peak() -> None:
-    """Begin anew with the most memory, where the system can."""
+    """Begin anew with the most memory, where the run can."""
     if Path("/proc/self/clear_refs").exists():
         Path("/proc/self/clear_refs").write_text("5")
 
@@ -85,7 +85,7 @@ def of_frames(library: str) -> Callable[[Path], Work]:
     def prepared(folder: Path) -> Work:
         import polars as pl
 
-        frames = [pl.read_parquet(folder / name).drop("system", strict=False) for name in (JUDGED, GROUPED)]
+        frames = [pl.read_parquet(folder / name).drop("run", strict=False) for name in (JUDGED, GROUPED)]
         ways = {"polars": lambda each: each, "pandas": lambda each: each.to_pandas(), "pyarrow": pl.DataFrame.to_arrow}
         qrels, run = map(ways[library], frames)
         del frames
@@ -108,8 +108,8 @@ def by_engine(folder: Path) -> Work:
 
 def of_scores(folder: Path) -> Work:
     with np.load(folder / "matrix.npz") as file:
-        scores, grades, requests, items = (file[name] for name in ("scores", "grades", "requests", "items"))
-    ids = {"query_ids": requests.tolist(), "item_ids": items.tolist()}
+        scores, grades, queries, documents = (file[name] for name in ("scores", "grades", "queries", "documents"))
+    ids = {"query_ids": queries.tolist(), "document_ids": documents.tolist()}
     return lambda: values_of(lexirecall.project_scores(scores, grades, **ids))
 
 

@@ -21,8 +21,8 @@ def by_query(path: Path) -> dict[str, dict[str, Any]]:
     rows: dict[str, dict[str, Any]] = {}
     with path.open() as file:
         for line in file:
-            request, _, item, *rest = line.split()
-            rows.setdefault(request, {})[item] = int(rest[0]) if len(rest) == 1 else float(rest[1])
+            query, _, document, *rest = line.split()
+            rows.setdefault(query, {})[document] = int(rest[0]) if len(rest) == 1 else float(rest[1])
     return rows
 
 
@@ -40,8 +40,8 @@ def as_frames(folder: Path) -> tuple[Any, Any]:
 
 def in_order(values: Mapping[str, Mapping[str, float]], folder: Path) -> Any:
     """Arrange {query: {measure: value}} as rows of the judged queries, in the order of the judgments."""
-    requests = dict.fromkeys(line.split()[0] for line in (folder / "qrels.txt").read_text().splitlines())
-    return np.array([[values[request][name] for name in TREC_NAMES] for request in requests])
+    queries = dict.fromkeys(line.split()[0] for line in (folder / "qrels.txt").read_text().splitlines())
+    return np.array([[values[query][name] for name in TREC_NAMES] for query in queries])
 
 
 def with_trec_eval(folder: Path) -> Work:
@@ -52,8 +52,8 @@ def with_trec_eval(folder: Path) -> Work:
         command = [os.environ["TREC_EVAL"], "-q", *asked, *files]
         output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
         values: dict[str, dict[str, float]] = {}
-        for name, request, value in map(str.split, output.splitlines()):
-            values.setdefault(request, {})[name] = float(value)
+        for name, query, value in map(str.split, output.splitlines()):
+            values.setdefault(query, {})[name] = float(value)
         return in_order(values, folder)
 
     return work
@@ -76,8 +76,8 @@ def with_ir_measures(form: Callable[[Path], tuple[Any, Any]]) -> Callable[[Path]
 
         def work() -> Any:
             values: dict[str, dict[str, float]] = {}
-            for request, measure, value in ir_measures.iter_calc(list(names), qrels, run):
-                values.setdefault(request, {})[names[measure]] = value
+            for query, measure, value in ir_measures.iter_calc(list(names), qrels, run):
+                values.setdefault(query, {})[names[measure]] = value
             return in_order(values, folder)
 
         return work
@@ -98,12 +98,10 @@ def with_ranx(form: Callable[[Path], tuple[Any, Any]]) -> Callable[[Path], Work]
             else:
                 judged = Qrels.from_df(qrels, **columns, score_col="relevance")
                 ranked = Run.from_df(run, **columns, score_col="score")
-            evaluate(judged, ranked, RANX_NAMES)  # keeps the values of each request in the run
+            evaluate(judged, ranked, RANX_NAMES)  # keeps the values of each query in the run
             values = {
-                request: {
-                    theirs: ranked.scores[name][request] for name, theirs in zip(RANX_NAMES, TREC_NAMES, strict=True)
-                }
-                for request in judged.keys()  # noqa: SIM118 - it is no dict
+                query: {theirs: ranked.scores[name][query] for name, theirs in zip(RANX_NAMES, TREC_NAMES, strict=True)}
+                for query in judged.keys()  # noqa: SIM118 - it is no dict
             }
             return in_order(values, folder)
 

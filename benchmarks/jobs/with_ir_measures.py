@@ -15,7 +15,7 @@ def main(qrels: str, *runs: str) -> None:
     evaluator = ir_measures.evaluator(list(MEASURES.values()), judgments)
     for path in runs:
         run = ir_measures.read_trec_run(path)  # type: ignore[no-untyped-call]
-        means: Any = evaluator.calc(run).aggregated  # the values of each request are there as well
+        means: Any = evaluator.calc(run).aggregated  # the values of each query are there as well
         print_means(path, {name: means[measure] for name, measure in MEASURES.items()})
 
 

@@ -12,7 +12,7 @@ def main(path_of_qrels: str, *runs: str) -> None:
     qrels = Qrels.from_file(path_of_qrels, kind="trec")
     for path in runs:
         run = Run.from_file(path, kind="gz" if path.endswith(".gz") else "trec")
-        means = evaluate(qrels, run, list(NAMES.values()))  # keeps the values of each request in the run
+        means = evaluate(qrels, run, list(NAMES.values()))  # keeps the values of each query in the run
         print_means(path, {name: float(means[theirs]) for name, theirs in NAMES.items()})
 
 

@@ -2,8 +2,8 @@
 
 Belongs here: the exposure functions of the paper, each one formula.
 
-Every e decreases strictly and e(infinity) = 0, so an item that was not retrieved needs no special case. `linear` is the
-exception: it reaches 0 at the end of the corpus and so needs its size n.
+Every e decreases strictly and e(infinity) = 0, so a document that was not retrieved needs no special case. `linear` is
+the exception: it reaches 0 at the end of the corpus and so needs its size n.
 """
 
 from typing import Any

@@ -1,8 +1,8 @@
-"""Judgments: for each request, which items were judged and with which grade.
+"""Judgments: for each query, which documents were judged and with which grade.
 
 Belongs here: the judgments as arrays, ready to be compared with rankings. Not here: reading them (formats).
 
-An id is text; it is kept and compared as bytes. A positive grade says how relevant an item is, 0 that it is not,
+An id is text; it is kept and compared as bytes. A positive grade says how relevant a document is, 0 that it is not,
 a negative one that it was in the pool and not judged. The level from which a grade counts as relevant is not a
 property of the judgments: it is a mask that each measure may choose.
 """
@@ -64,10 +64,10 @@ class PackedIds:
 class Judgments(Displayed):
     """The judged documents of Q queries; those of query q lie at offsets[q]:offsets[q + 1], positive grades first."""
 
-    requests: tuple[str, ...]
-    request_ids: PackedIds
+    queries: tuple[str, ...]
+    query_ids: PackedIds
     offsets: IntArray
-    items: PackedIds
+    documents: PackedIds
     grades: FloatArray
     num_positive: IntArray
     name: str = "qrels"
@@ -76,7 +76,7 @@ class Judgments(Displayed):
     """Lines that repeat an earlier judgment with the same grade."""
     has_grades: bool = True
     """Whether the input had grades; if not, every judged document has grade 1."""
-    request_type: str = "text"
+    query_type: str = "text"
     """What the query ids were before they became text: text, or a type of numbers such as int64."""
     remarks: tuple[str, ...] = ()
     """What readers of results should know about how they were read."""
@@ -86,12 +86,12 @@ class Judgments(Displayed):
     _num_relevant: dict[float, IntArray] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __repr__(self) -> str:
-        size = f"{counted(len(self.requests), 'query')}, {counted(len(self.grades), 'judged document')}"
+        size = f"{counted(len(self.queries), 'query')}, {counted(len(self.grades), 'judged document')}"
         return f"<Judgments: {size} of {self.name}>"
 
     def _parts(self) -> Iterable[CellPart]:
         positive = f"{len(self.grades):,}, {int(self.num_positive.sum()):,} of a positive grade"
-        return [facts("Judgments", self.name, {"queries": f"{len(self.requests):,}", "judged documents": positive})]
+        return [facts("Judgments", self.name, {"queries": f"{len(self.queries):,}", "judged documents": positive})]
 
     @classmethod
     def from_grades(
@@ -100,63 +100,63 @@ class Judgments(Displayed):
         *,
         name: str = "qrels",
         num_repeated: int = 0,
-        request_type: str = "text",
+        query_type: str = "text",
     ) -> "Judgments":
         """Build the arrays from a mapping of query to document to grade.
 
         >>> judgments = Judgments.from_grades({b"q": {b"a": 0, b"b": 2, b"c": -1, b"d": 1}})
-        >>> list(judgments.items), judgments.grades.tolist(), judgments.num_positive.tolist()
+        >>> list(judgments.documents), judgments.grades.tolist(), judgments.num_positive.tolist()
         ([b'b', b'd', b'a', b'c'], [2.0, 1.0, 0.0, -1.0], [2])
         """
-        items: list[bytes] = []
+        documents: list[bytes] = []
         values: list[float] = []
         num_positive = []
         for judged in grades.values():
-            positive = {item: grade for item, grade in judged.items() if grade > 0}
-            others = {item: grade for item, grade in judged.items() if not grade > 0}
+            positive = {document: grade for document, grade in judged.items() if grade > 0}
+            others = {document: grade for document, grade in judged.items() if not grade > 0}
             num_positive.append(len(positive))
             for part in (positive, others):
-                items += part.keys()
+                documents += part.keys()
                 values += part.values()
         sizes = np.fromiter(map(len, grades.values()), np.int64, len(grades))
         return cls(
-            requests=tuple(map(to_text, grades)),
-            request_ids=PackedIds.pack(list(grades)),
+            queries=tuple(map(to_text, grades)),
+            query_ids=PackedIds.pack(list(grades)),
             offsets=offsets_of(sizes),
-            items=PackedIds.pack(items),
+            documents=PackedIds.pack(documents),
             grades=np.array(values, np.float64),
             num_positive=np.array(num_positive, np.int64),
             name=name,
             num_repeated=num_repeated,
-            request_type=request_type,
+            query_type=query_type,
         )
 
     @property
     def index(self) -> dict[bytes, int]:
         """The index of each query, by the bytes of its id."""
-        return {request: q for q, request in enumerate(self.request_ids)}
+        return {query: q for q, query in enumerate(self.query_ids)}
 
-    def lookup(self, request: int) -> dict[bytes, int]:
-        """Return the index in `items` and `grades` of each judged document of a query."""
-        if request not in self._lookups:
-            start, stop = self.offsets[request], self.offsets[request + 1]
-            self._lookups[request] = dict(zip(self.items.slice(start, stop), range(start, stop), strict=True))
-        return self._lookups[request]
+    def lookup(self, query: int) -> dict[bytes, int]:
+        """Return the index in `documents` and `grades` of each judged document of a query."""
+        if query not in self._lookups:
+            start, stop = self.offsets[query], self.offsets[query + 1]
+            self._lookups[query] = dict(zip(self.documents.slice(start, stop), range(start, stop), strict=True))
+        return self._lookups[query]
 
     def between(self, start: int, stop: int) -> "Judgments":
         """Return those of the queries from start up to stop.
 
-        >>> list(Judgments.from_grades({b"q": {b"a": 1}, b"r": {b"b": 1, b"c": 0}}).between(1, 2).items)
+        >>> list(Judgments.from_grades({b"q": {b"a": 1}, b"r": {b"b": 1, b"c": 0}}).between(1, 2).documents)
         [b'b', b'c']
         """
         borders = self.offsets[start : stop + 1]
         here = slice(borders[0], borders[-1])
         return replace(
             self,
-            requests=self.requests[start:stop],
-            request_ids=PackedIds(self.request_ids.buffer, self.request_ids.offsets[start : stop + 1]),
+            queries=self.queries[start:stop],
+            query_ids=PackedIds(self.query_ids.buffer, self.query_ids.offsets[start : stop + 1]),
             offsets=borders - borders[0],
-            items=PackedIds(self.items.buffer, self.items.offsets[here.start : here.stop + 1]),
+            documents=PackedIds(self.documents.buffer, self.documents.offsets[here.start : here.stop + 1]),
             grades=self.grades[here],
             num_positive=self.num_positive[start:stop],
             corpus_size=None if self.corpus_size is None else self.corpus_size[start:stop],

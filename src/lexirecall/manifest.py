@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-MOST_ITEMS = 2**53  # positions are computed as floats, and each must be exact
+MOST_DOCUMENTS = 2**53  # positions are computed as floats, and each must be exact
 MOST_RESAMPLES = 10**8  # more would take days, or too much memory
 
 
@@ -158,18 +158,18 @@ class Conventions:
         ),
     )
     count: str = field(
-        default="items",
+        default="documents",
         metadata=option(
-            "With units: count positions, depth and cut-offs in documents (items), or in units, so that a document "
+            "With units: count positions, depth and cut-offs in documents, or in units, so that a document "
             "that brings no new unit takes no place (units).",
-            choices=("items", "units"),
+            choices=("documents", "units"),
         ),
     )
     judged: str | None = field(
         default=None,
         metadata=option(
-            "With units: whether the judgments name documents (items) or units. [default: told by the ids]",
-            choices=("items", "units"),
+            "With units: whether the judgments name documents or units. [default: told by the ids]",
+            choices=("documents", "units"),
         ),
     )
     unmapped: str = field(
@@ -182,8 +182,8 @@ class Conventions:
 
     def __post_init__(self) -> None:
         check_choices(self)
-        if self.depth is not None and not (1 <= self.depth <= MOST_ITEMS and self.depth % 1 == 0):
-            raise UsageError(f"depth is {self.depth}, but must be a whole number from 1 to {MOST_ITEMS}")
+        if self.depth is not None and not (1 <= self.depth <= MOST_DOCUMENTS and self.depth % 1 == 0):
+            raise UsageError(f"depth is {self.depth}, but must be a whole number from 1 to {MOST_DOCUMENTS}")
         if self.ties == "expected" and self.imputation == "optimistic":
             raise UsageError("ties='expected' has no closed form with optimistic imputation; choose one of them")
         if self.ties == "expected" and self.judged_only and self.depth is not None:

@@ -1,10 +1,10 @@
-"""Providers: who the items belong to.
+"""Providers: who the documents belong to.
 
-Belongs here: the map from judged items to those who sell, wrote or publish them, as arrays. Not here: reading it
+Belongs here: the map from judged documents to those who sell, wrote or publish them, as arrays. Not here: reading it
 (formats), exposure (measures).
 
-An item may have several providers, and each of them is credited with all of it. Only items with a positive grade are
-kept, because no other is relevant at any level.
+A document may have several providers, and each of them is credited with all of it. Only documents with a positive grade
+are kept, because no other is relevant at any level.
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,7 +22,7 @@ EXAMPLES = 3
 
 @dataclass(frozen=True, slots=True)
 class Providers:
-    """The providers of the judged items; those of item i are indices[offsets[i] : offsets[i + 1]]."""
+    """The providers of the judged documents; those of document i are indices[offsets[i] : offsets[i + 1]]."""
 
     names: tuple[str, ...]
     """In the order of their bytes."""
@@ -35,7 +35,7 @@ class Providers:
     def from_pairs(
         cls, pairs: Iterable[tuple[bytes, bytes]], judgments: Judgments, *, name: str = "providers"
     ) -> "Providers":
-        """Build the arrays from pairs of item and provider; items that nobody judged are skipped.
+        """Build the arrays from pairs of document and provider; documents that nobody judged are skipped.
 
         >>> judgments = Judgments.from_grades({b"q": {b"a": 1, b"b": 1, b"c": 0}, b"r": {b"b": 2}})
         >>> pairs = [(b"b", b"Reclam"), (b"a", b"Knopf"), (b"b", b"Knopf"), (b"c", b"Insel"), (b"z", b"Insel")]
@@ -45,21 +45,21 @@ class Providers:
         """
         is_positive = judgments.grades > 0
         numbers: dict[bytes, int] = {}
-        relevant = compress(judgments.items, is_positive.tolist())
-        which = np.array([numbers.setdefault(item, len(numbers)) for item in relevant], np.int64)
+        relevant = compress(judgments.documents, is_positive.tolist())
+        which = np.array([numbers.setdefault(document, len(numbers)) for document in relevant], np.int64)
         claims = _claims(pairs, numbers, name)
         names = sorted({provider for _, provider in claims})
         index = {provider: number for number, provider in enumerate(names)}
-        items = np.array([number for number, _ in claims], np.int64)
+        documents = np.array([number for number, _ in claims], np.int64)
         indices = np.array([index[provider] for _, provider in claims], np.int64)
-        sizes = np.bincount(items, minlength=len(numbers))
+        sizes = np.bincount(documents, minlength=len(numbers))
         sizes_of_judged = np.zeros(len(is_positive), np.int64)
         sizes_of_judged[is_positive] = sizes[which]
         laid_out = indices[members(offsets_of(sizes), which)]
         return cls(tuple(map(to_text, names)), offsets_of(sizes_of_judged), laid_out, name)
 
     def without(self, judgments: Judgments, level: float) -> IntArray:
-        """Return which judged items are relevant but have no provider.
+        """Return which judged documents are relevant but have no provider.
 
         >>> judgments = Judgments.from_grades({b"q": {b"a": 1, b"b": 1, b"c": 0}})
         >>> Providers.from_pairs([(b"a", b"Knopf")], judgments).without(judgments, 1).tolist()
@@ -68,7 +68,7 @@ class Providers:
         return np.flatnonzero((judgments.grades >= level) & (np.diff(self.offsets) == 0))
 
     def reach(self, judgments: Judgments, level: float) -> BoolArray:
-        """Tell which requests have a relevant item with a provider, [Q].
+        """Tell which queries have a relevant document with a provider, [Q].
 
         >>> judgments = Judgments.from_grades({b"q": {b"a": 1, b"b": 1}, b"r": {b"b": 1}})
         >>> Providers.from_pairs([(b"a", b"Knopf")], judgments).reach(judgments, 1).tolist()
@@ -89,12 +89,12 @@ def members(offsets: IntArray, which: IntArray) -> IntArray:
 
 
 def _claims(pairs: Iterable[tuple[bytes, bytes]], numbers: dict[bytes, int], name: str) -> list[tuple[int, bytes]]:
-    """Return each pair of a relevant item's number and a provider once, in order; raise if there are none."""
+    """Return each pair of a relevant document's number and a provider once, in order; raise if there are none."""
     pairs = iter(pairs)
     first = list(islice(pairs, EXAMPLES))
     if not first:
         raise empty_map(name)
-    claims = {(numbers[item], provider) for item, provider in chain(first, pairs) if item in numbers}
+    claims = {(numbers[document], provider) for document, provider in chain(first, pairs) if document in numbers}
     if not claims and numbers:
         raise strange_map(name, list(dict(first)), list(islice(numbers, EXAMPLES)))
     return sorted(claims)

@@ -1,4 +1,4 @@
-"""Segments: values of many rankings, or of many requests, in one array.
+"""Segments: values of many rankings, or of many queries, in one array.
 
 Belongs here: sums and counts within segments. Not here: what the values are (positions, measures).
 """

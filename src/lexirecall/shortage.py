@@ -16,29 +16,29 @@ from lexirecall.judgments import IntArray
 class Shortage:
     """A corpus that is too small for what was retrieved from it and what is relevant but missing."""
 
-    request: str
-    system: str
+    query: str
+    run: str
     corpus_size: int
     num_retrieved: int
     num_missing: int
     needed: int
-    """How large it must be for this request; `needed_by_all` is the same for all requests."""
+    """How large it must be for this query; `needed_by_all` is the same for all queries."""
     needed_by_all: int
-    requests: tuple[str, ...]
-    """Every request for which it is too small."""
+    queries: tuple[str, ...]
+    """Every query for which it is too small."""
 
     @classmethod
     def of(
         cls,
-        requests: Sequence[str],
-        systems: Sequence[str],
+        queries: Sequence[str],
+        runs: Sequence[str],
         corpus_size: IntArray,
         num_retrieved: IntArray,
         needed: IntArray,
     ) -> "Shortage | None":
-        """Return the first request, [S, Q], for which a corpus is too small, with the names of all; None if none is.
+        """Return the first query, [S, Q], for which a corpus is too small, with the names of all; None if none is.
 
-        >>> Shortage.of(["q", "r"], ["bm25"], np.array([9, 9]), np.array([[7, 8]]), np.array([[9, 10]])).request
+        >>> Shortage.of(["q", "r"], ["bm25"], np.array([9, 9]), np.array([[7, 8]]), np.array([[9, 10]])).query
         'r'
         """
         wrong = np.argwhere(needed > corpus_size)
@@ -46,22 +46,22 @@ class Shortage:
             return None
         s, q = wrong[0].tolist()
         return cls(
-            requests[q],
-            systems[s],
+            queries[q],
+            runs[s],
             int(corpus_size[q]),
             int(num_retrieved[s, q]),
             int(needed[s, q] - num_retrieved[s, q]),
             int(needed[:, q].max()),
             int(needed.max()),
-            tuple(requests[q] for q in dict.fromkeys(wrong[:, 1].tolist())),
+            tuple(queries[q] for q in dict.fromkeys(wrong[:, 1].tolist())),
         )
 
     def error(self) -> DataError:
         """Return the error."""
         return DataError(
-            f"the corpus size {self.corpus_size:,} is too small for query {self.request!r}: "
-            f"{self.system} retrieved {counted(self.num_retrieved, 'document')} "
+            f"the corpus size {self.corpus_size:,} is too small for query {self.query!r}: "
+            f"{self.run} retrieved {counted(self.num_retrieved, 'document')} "
             f"and missed {counted(self.num_missing, 'relevant document')}",
             remedy=f"this query needs {self.needed:,} or more; a single size for all queries must be "
-            f"{self.needed_by_all:,} or more; it is too small for {listed(self.requests)}",
+            f"{self.needed_by_all:,} or more; it is too small for {listed(self.queries)}",
         )

@@ -44,16 +44,18 @@ class SimulatedCollection:
     def to_trec(self) -> dict[str, str]:
         """Return the collection as TREC text, by file name: `qrels.txt`, and each run under its own name.
 
-        >>> simulate_collection(1, num_requests=1).to_trec()["deep.run"].splitlines()[0]
+        >>> simulate_collection(1, num_queries=1).to_trec()["deep.run"].splitlines()[0]
         '1 Q0 D00348 1 5.433367 deep'
         """
-        qrels = (f"{q} 0 {item} {grade}\n" for q, judged in self.qrels.items() for item, grade in judged.items())
+        qrels = (
+            f"{q} 0 {document} {grade}\n" for q, judged in self.qrels.items() for document, grade in judged.items()
+        )
         texts = {"qrels.txt": "".join(qrels)}
         for name, run in self.runs.items():
             lines = (
-                f"{q} Q0 {item} {rank} {score} {name.removesuffix('.run')}\n"
+                f"{q} Q0 {document} {rank} {score} {name.removesuffix('.run')}\n"
                 for q, scores in run.items()
-                for rank, (item, score) in enumerate(scores.items(), 1)
+                for rank, (document, score) in enumerate(scores.items(), 1)
             )
             texts[name] = "".join(lines)
         return texts
@@ -62,37 +64,37 @@ class SimulatedCollection:
 def simulate_collection(
     seed: int = 0,
     *,
-    num_requests: int = 30,
+    num_queries: int = 30,
     corpus_size: int = 10_000,
     characters: Sequence[Character] = CHARACTERS,
 ) -> SimulatedCollection:
     """Simulate a collection. The same seed gives the same collection.
 
-    >>> collection = simulate_collection(1, num_requests=2)
+    >>> collection = simulate_collection(1, num_queries=2)
     >>> sorted(collection.runs), len(collection.qrels), len(collection.runs["shallow.run"]["1"])
     (['deep.run', 'precise.run', 'random.run', 'shallow.run'], 2, 50)
     """
     rng = np.random.default_rng(seed)
     qrels: dict[str, dict[str, int]] = {}
     runs: dict[str, dict[str, dict[str, float]]] = {character.name: {} for character in characters}
-    for request in map(str, range(1, num_requests + 1)):
+    for query in map(str, range(1, num_queries + 1)):
         relevant = rng.choice(corpus_size, size=int(np.clip(rng.lognormal(2.7, 0.7), 3, 80)), replace=False)
         is_hard = rng.random(len(relevant)) < 0.2
-        is_hard[0] = True  # no request can be answered by easy items alone
+        is_hard[0] = True  # no query can be answered by easy documents alone
         judged = rng.choice(corpus_size, size=100, replace=False)
         grades = dict.fromkeys(map(_name, judged.tolist()), 0)
-        grades |= {_name(item): 1 + int(rng.random() < 0.2) for item in relevant.tolist()}
-        qrels[request] = grades
-        shared = rng.normal(size=corpus_size)  # what misleads one system misleads the others too
+        grades |= {_name(document): 1 + int(rng.random() < 0.2) for document in relevant.tolist()}
+        qrels[query] = grades
+        shared = rng.normal(size=corpus_size)  # what misleads one run misleads the others too
         for character in characters:
             scores = 0.5 * shared + rng.normal(size=corpus_size)
             scores[relevant] += np.where(is_hard, character.hard, character.easy)
             top = np.argsort(-scores)[: character.depth]
-            runs[character.name][request] = dict(
+            runs[character.name][query] = dict(
                 zip(map(_name, top.tolist()), scores[top].round(6).tolist(), strict=True)
             )
     return SimulatedCollection(qrels, runs, corpus_size)
 
 
-def _name(item: int) -> str:
-    return f"D{item:05d}"
+def _name(document: int) -> str:
+    return f"D{document:05d}"

@@ -1,4 +1,4 @@
-"""Strip: where the relevant items of a ranking stand, drawn in one line of text on a logarithmic axis.
+"""Strip: where the relevant documents of a ranking stand, drawn in one line of text on a logarithmic axis.
 
 Belongs here: drawing with characters. Not here: what is drawn (verbs).
 
@@ -41,13 +41,13 @@ class Strip:
         return line
 
     def draw(self, positions: FloatArray, num_retrieved: int) -> str:
-        """Draw the items: • for one, a digit for several in one column, # for ten or more; the line is the list."""
+        """Draw the documents: • for one, a digit for several in one column, # for ten or more; the line is the list."""
         counts = np.bincount(self.columns(positions[np.isfinite(positions)]), minlength=self.width)
         end = int(self.columns(np.array([float(max(num_retrieved, 1))]))[0]) if num_retrieved else -1
         return "".join(_mark(count, is_listed=column <= end) for column, count in enumerate(counts.tolist())).rstrip()
 
     def pointer(self, position: float) -> str:
-        """Point at a position, for the line below a drawing; nothing for an item that is missing."""
+        """Point at a position, for the line below a drawing; nothing for a document that is missing."""
         if not np.isfinite(position):
             return ""
         column, label = int(self.columns(np.array([position]))[0]), f"{position:,.0f}"

@@ -29,10 +29,10 @@ from lexirecall.text import to_bytes, visible
 __all__ = ["Texts", "load_texts", "shortened"]
 
 EXAMPLES = 3
-_ROLES = {"queries": "request", "documents": "item", "both": None}
+_ROLES = {"queries": "query", "documents": "document", "both": None}
 """What users write before a file, and whose ids it then has."""
-_NOUNS = {"request": "query", "item": "document"}
-_PLURALS = {"request": "queries", "item": "documents"}
+_NOUNS = {"query": "query", "document": "document"}
+_PLURALS = {"query": "queries", "document": "documents"}
 _DROPPED = {"\u00ad", "\u200c", "\u200d"}  # a soft hyphen and joiners only shape the letters around them
 _ASK = "say which: --texts queries=FILE, documents=FILE or, for a file with both, both=FILE"
 
@@ -111,7 +111,7 @@ class Texts:
         """
         chosen = {
             role: _Chosen({to_bytes(each) for each in ids}, limit)
-            for role, ids in (("request", queries), ("item", documents))
+            for role, ids in (("query", queries), ("document", documents))
         }
         roles: set[str] = set()
         if any(each.ids for each in chosen.values()):
@@ -125,20 +125,20 @@ class Texts:
     @property
     def has_queries(self) -> bool:
         """Whether there are texts of queries, so that a table needs a column for them."""
-        return "request" in self.roles
+        return "query" in self.roles
 
     @property
     def has_documents(self) -> bool:
         """Whether there are texts of documents."""
-        return "item" in self.roles
+        return "document" in self.roles
 
     def of_query(self, query: object) -> str | None:
         """Return the text of a query, None if there is none; one that was not wanted is looked up in every file."""
-        return self._of("request", query)
+        return self._of("query", query)
 
     def of_document(self, document: object) -> str | None:
         """Return the text of a document, None if there is none; one that was not wanted is looked up in every file."""
-        return self._of("item", document)
+        return self._of("document", document)
 
     def _of(self, role: str, name: object) -> str | None:
         identifier = to_bytes(name)
@@ -280,7 +280,7 @@ def _files_at(path: str, role: str | None) -> list[str]:
     """Return the texts of a folder as BEIR lays it out, or else the path itself."""
     if not is_folder(path):
         return [path]
-    stems = [stem for stem, own in (("queries", "request"), ("corpus", "item")) if role in (own, None)]
+    stems = [stem for stem, own in (("queries", "query"), ("corpus", "document")) if role in (own, None)]
     names = (f"{stem}.jsonl{suffix}" for stem in stems for suffix in ("", *SUFFIXES))
     return [each for name in names if is_file(each := os.path.join(path, name))] or [path]  # noqa: PTH118 - as given
 
@@ -370,8 +370,8 @@ def _read(
 
 
 def _judged(judgments: Judgments) -> dict[str, _Chosen]:
-    requests = {to_bytes(request) for request in judgments.requests}
-    return {"request": _Chosen(requests), "item": _Chosen({*judgments.items.slice(0, len(judgments.items))})}
+    queries = {to_bytes(query) for query in judgments.queries}
+    return {"query": _Chosen(queries), "document": _Chosen({*judgments.documents.slice(0, len(judgments.documents))})}
 
 
 def _nothing_in_common(name: str, theirs: Sequence[bytes], ours: Mapping[str, set[bytes]]) -> DataError:

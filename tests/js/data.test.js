@@ -6,12 +6,12 @@ import { PREFERENCES, decide, difference, ranking, setData } from "../../src/lex
 
 const measure = (name, others = {}) => ({ name, is_preference: true, better: "higher", ...others });
 
-/** A payload of two systems, from the positions of each on each request; document i is the i-th found. */
+/** A payload of two runs, from the positions of each on each query; document i is the i-th found. */
 function load(first, second, relevant) {
   const packed = (positions) => positions.flatMap((position, i) => [position - (positions[i - 1] ?? 0), i]);
   setData({
-    systems: ["constructor", "__proto__"],
-    requests: first.map((_, q) => `q${q}`),
+    runs: ["constructor", "__proto__"],
+    queries: first.map((_, q) => `q${q}`),
     relevant: relevant.map((count) => Array.from({ length: count }, (_, i) => `d${i}`)),
     found: [first.map(packed), second.map(packed)],
     absent: [[], []],
@@ -53,9 +53,9 @@ test("a measure may have the name of an inherited property, and lower may be bet
   assert.equal(difference(4, 0, 1, 0), -6);
 });
 
-test("a system that does not take part is not compared", () => {
+test("a run that does not take part is not compared", () => {
   load([[1]], [[2]], [1]);
-  setData({ ...structuredClone({ systems: ["a", "b"], requests: ["q"], relevant: [["d"]], found: [[[1, 0]], [[2, 0]]] }),
+  setData({ ...structuredClone({ runs: ["a", "b"], queries: ["q"], relevant: [["d"]], found: [[[1, 0]], [[2, 0]]] }),
     absent: [[], [0]], measures: [], values: [], pairs: { a: [], b: [], by_measure: [] } });
   assert.equal(decide(0, 1, 0), null);
 });

@@ -22,7 +22,7 @@ test("bars that share a place are in different lanes, and there are as few lanes
   );
 });
 
-test("a single system has no bar", () => {
+test("a single run has no bar", () => {
   assert.deepEqual(
     lanesOf([
       [0, 0],

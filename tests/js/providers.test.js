@@ -10,7 +10,7 @@ const own = { provider: [3, 1, 0, 2], ratio: [0.5, 0.5, 1.5, null], exposure: [0
 const asked = { wanted: "", column: "ratio", isDescending: false };
 const shown = (wish) => providerRows(own, { ...asked, ...wish }).map((i) => names[own.provider[i]]);
 
-setData({ systems: ["x"], providers: { names }, pairs: { a: [], b: [] } });
+setData({ runs: ["x"], providers: { names }, pairs: { a: [], b: [] } });
 
 test("the lowest ratio comes first, equal ones as they come, undefined ones last whatever the order", () => {
   assert.deepEqual(shown({}), ["Dee", "Ben\u0007", "Ada", "Cy"]);

@@ -20,7 +20,7 @@ test("numbers for people become numbers for programs, and nothing else changes",
   assert.deepEqual([0.1, -3, null, undefined].map(exact), ["0.1", "-3", "", ""]);
 });
 
-test("a file is named after what is in it, in letters that every file system accepts", () => {
+test("a file is named after what is in it, in letters that every file run accepts", () => {
   assert.equal(fileName("The queries, that decide!", "csv"), "the-queries-that-decide.csv");
   assert.equal(fileName("../../etc/passwd", "svg"), "etc-passwd.svg");
   assert.equal(fileName("\u202e<>", "svg"), "lexirecall.svg");

@@ -54,7 +54,7 @@ def _rounded(digits: int, ours: float, theirs: float) -> bool:
 
 
 def _precision(grades: Grades, scores: Grades) -> float:
-    return sum(grades.get(item, 0) > 0 for item in scores) / len(scores)
+    return sum(grades.get(document, 0) > 0 for document in scores) / len(scores)
 
 
 KNOWN = (
@@ -188,7 +188,7 @@ def _can_be_asked(cases: Cases) -> Cases:
 
 def _with_a_nonrelevant(cases: Cases) -> Cases:
     """Leave out the rankings of relevant documents alone, at which the provider of Accuracy divides by 0."""
-    return cases.only({q for q in cases.qrels if any(cases.qrels[q].get(item, 0) < 1 for item in cases.run[q])})
+    return cases.only({q for q in cases.qrels if any(cases.qrels[q].get(document, 0) < 1 for document in cases.run[q])})
 
 
 def _calculated(provider: Any, measure: Any, cases: Cases) -> Values:
@@ -199,7 +199,7 @@ def with_ranx(number: int, seed: int) -> Iterator[Tally]:
     """Compare ranx's metrics; it has a tie rule of its own, no empty ranking, and no grade below 0."""
     cases = draw_cases(number, seed, tied=False)
     both = {q for q in cases.qrels.keys() & cases.run.keys() if cases.run[q]}
-    qrels = {q: {item: max(grade, 0) for item, grade in cases.qrels[q].items()} for q in sorted(both)}
+    qrels = {q: {document: max(grade, 0) for document, grade in cases.qrels[q].items()} for q in sorted(both)}
     cases = Cases(qrels, {q: cases.run[q] for q in sorted(both)})
     theirs, ours = import_module("ranx"), import_module("lexirecall.adapters.ranx")
     given = theirs.Qrels(cases.qrels), theirs.Run(cases.run)

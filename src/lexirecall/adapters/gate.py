@@ -31,7 +31,7 @@ from lexirecall.verbs.rank import compared_pairs
 __all__ = ["assert_all_found", "assert_no_worse", "assert_nothing_lost"]
 
 _NEW, _BASELINE = 0, 1
-_SHOWN = 5  # requests, and documents of each, that a failure names
+_SHOWN = 5  # queries, and documents of each, that a failure names
 
 
 @takes(Policies, *READING)
@@ -137,7 +137,7 @@ def assert_all_found(
 
 
 def _held_to(required: Statement, positions: Positions, level: float, asked: Container[str]) -> GateResult:
-    baseline = "baseline" if "baseline" in positions.systems else None
+    baseline = "baseline" if "baseline" in positions.runs else None
     result = gate(positions, "new", baseline, require=[str(required)], level=level)
     warn_of(result.notes, asked)
     return result
@@ -167,7 +167,7 @@ def _warn_if_nothing_can_fail(decision: Decision) -> None:
 
 
 def _worse(positions: Positions, decision: Decision, policies: Policies) -> str:
-    """Say that the new run is worse, by how much, and on which requests; the greatest losses come first."""
+    """Say that the new run is worse, by how much, and on which queries; the greatest losses come first."""
     compared, losses = decision.compared, decision.compared.losses or 0
     p = f"p = {compared.p:.3g} ({compared.method}, one-sided; alpha {decision.alpha:g})"
     first = f"the new run is worse than the baseline by {compared.measure}: {p}"
@@ -176,33 +176,33 @@ def _worse(positions: Positions, decision: Decision, policies: Policies) -> str:
     if isinstance(compared.measure, Measure) and not compared.says_signs:
         balance += f"; mean difference {compared.difference:+.4f}"
     more = [f"and worse on {counted(losses - _SHOWN, 'more query')}"] if losses > _SHOWN else []
-    return "\n".join([first, balance, "", *_worse_requests(positions, compared.measure, policies), *more])
+    return "\n".join([first, balance, "", *_worse_queries(positions, compared.measure, policies), *more])
 
 
-def _worse_requests(positions: Positions, row: Evaluable, policies: Policies) -> Iterator[str]:
-    """Give a few lines on each request on which the new run is worse."""
+def _worse_queries(positions: Positions, row: Evaluable, policies: Policies) -> Iterator[str]:
+    """Give a few lines on each query on which the new run is worse."""
     values = compared_pairs(positions, parse_preference(row), policies).values[_NEW, _BASELINE]
     at_level = replace(policies, level=row.level(policies.level))
     explained = explain(positions, pair=("baseline", "new"), **asdict(at_level))
-    sizes = {request: -value for request, value in zip(positions.requests, values.tolist(), strict=True) if value < 0}
-    worse = [request for request in explained.queries if request.id in sizes]
+    sizes = {query: -value for query, value in zip(positions.queries, values.tolist(), strict=True) if value < 0}
+    worse = [query for query in explained.queries if query.id in sizes]
     if row.name != "LexiRecall":
-        worse.sort(key=lambda request: -sizes[request.id])  # a stable sort: equal ones keep their order
-    for request in worse[:_SHOWN]:
-        yield visible(f"{request.id}: {_why(request, row, sizes[request.id])}")
-        if request.only_a:
-            places = (f"{document} (was at {position:,})" for document, position in request.only_a.items())
+        worse.sort(key=lambda query: -sizes[query.id])  # a stable sort: equal ones keep their order
+    for query in worse[:_SHOWN]:
+        yield visible(f"{query.id}: {_why(query, row, sizes[query.id])}")
+        if query.only_a:
+            places = (f"{document} (was at {position:,})" for document, position in query.only_a.items())
             yield visible(f"    lost: {listed(places, _SHOWN)}")
 
 
-def _why(request: QueryExplanation, row: Evaluable, size: float) -> str:
+def _why(query: QueryExplanation, row: Evaluable, size: float) -> str:
     if row.name == "LexiRecall":
-        return f"recall level {request.level:,} of {request.num_relevant:,} decides: {request.sentence()}"
+        return f"recall level {query.level:,} of {query.num_relevant:,} decides: {query.sentence()}"
     return f"worse by {row}" if isinstance(size, int) else f"{row} is worse by {number(size)}"
 
 
 def _listed_documents(offences: Sequence[Offence]) -> Iterator[str]:
-    """Give a line for each request: its documents, where they were and where they are now; the longest list first."""
+    """Give a line for each query: its documents, where they were and where they are now; the longest list first."""
     for offence in offences[:_SHOWN]:
         which = (f"{each.document} ({_was(each.was)}{_now(each.now)})" for each in offence.documents)
         yield visible(f"{offence.query}: {listed(which, _SHOWN)}")

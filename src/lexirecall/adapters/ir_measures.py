@@ -146,7 +146,7 @@ class IrMeasuresEvaluator(ir_measures.Evaluator):
 
     def _values(self, measures: list[ir_measures.Measure], run: Content, judgments: Judgments) -> FloatArray:
         """Return the values, [Q, M]; those that need the same positions are computed in one go."""
-        values = np.empty((len(judgments.requests), len(measures)))
+        values = np.empty((len(judgments.queries), len(measures)))
         groups: dict[tuple[str, bool], list[int]] = {}
         for c, measure in enumerate(measures):
             if _is_against(measure):
@@ -169,11 +169,11 @@ class IrMeasuresEvaluator(ir_measures.Evaluator):
         if gains := raised_grades(measures[0]):
             judged = regraded(judgments, gains)
         projected = project_run(run, "the run", judged, rules, needs_judged=any(row.needs_judged for row in rows))
-        values = np.empty((len(judgments.requests), len(measures)))
+        values = np.empty((len(judgments.queries), len(measures)))
         numbers = [measure.params.get("n") for measure in measures]
         for n in dict.fromkeys(numbers):
             group = [c for c, number in enumerate(numbers) if number == n]
-            sizes = None if n is None else np.full(len(judgments.requests), n, np.int64)
+            sizes = None if n is None else np.full(len(judgments.queries), n, np.int64)
             positions = Positions.stack(judged, [projected], rules, sizes)
             values[:, group] = _computed([rows[c] for c in group], [measures[c] for c in group], positions)
         return values
@@ -197,11 +197,11 @@ def _computed(rows: list[Measure], measures: list[ir_measures.Measure], position
 def _preferences(measure: Any, run: Content, judgments: Judgments, rules: Conventions) -> FloatArray:
     """Return the preference for a run over the baseline, [Q]; nan where it comes from a measure without a value."""
     preference = measure.preference
-    systems = [
+    runs = [
         project_run(content, name, judgments, rules, needs_judged=preference.needs_judged)
         for name, content in (("the run", run), ("the baseline", measure.baseline))
     ]
-    positions = Positions.stack(judgments, systems, rules)
+    positions = Positions.stack(judgments, runs, rules)
     pairs = preference.pairs(positions.at_level(preference.level(1)), with_empty=True)
     has_size = pairs.taking_part if pairs.has_size is None else pairs.has_size
     return np.where(has_size.all(axis=0), pairs.values[0, 1].astype(float), np.nan)

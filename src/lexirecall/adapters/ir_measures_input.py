@@ -12,12 +12,12 @@ from lexirecall.formats.dicts import load_mapping, project_mapping
 from lexirecall.formats.frames import Frame, is_frame
 from lexirecall.formats.idtypes import as_given
 from lexirecall.formats.labels import judgments_from_table
-from lexirecall.formats.rankedlist import DuplicateItem
+from lexirecall.formats.rankedlist import DuplicateDocument
 from lexirecall.formats.roletable import RoleTable, open_frame
 from lexirecall.formats.rows import project_table
 from lexirecall.judgments import Judgments
 from lexirecall.manifest import Conventions
-from lexirecall.tracks import SystemPositions
+from lexirecall.tracks import RunPositions
 
 Content = Mapping[Any, Any] | Frame
 
@@ -43,10 +43,10 @@ def content_of(given: Any, value: str) -> Content:
             query, document, number = row.query_id, row.doc_id, getattr(row, value)
         except AttributeError:
             raise FormatError(what, None, f"this row lacks a field: {shown(repr(row))}", remedy=remedy) from None
-        items = grouped.setdefault(query, {})
-        if document in items and (value == "score" or items[document] != number):
+        documents = grouped.setdefault(query, {})
+        if document in documents and (value == "score" or documents[document] != number):
             raise _listed_twice(what, query, document)
-        items[document] = number
+        documents[document] = number
     return grouped
 
 
@@ -80,7 +80,7 @@ def judgments_of(qrels: Any) -> tuple[Judgments | None, list[Any]]:
     if isinstance(content, Mapping):
         return (load_mapping(content, "qrels"), list(content)) if content else (None, [])
     judgments = judgments_from_table(_table(content, "qrels", "relevance"))
-    return judgments, as_given(judgments.requests, judgments.request_type)
+    return judgments, as_given(judgments.queries, judgments.query_type)
 
 
 def regraded(judgments: Judgments, gains: Mapping[float, float]) -> Judgments:
@@ -90,19 +90,19 @@ def regraded(judgments: Judgments, gains: Mapping[float, float]) -> Judgments:
     [2.0, 1.0]
     """
     grades = [gains.get(grade, grade) for grade in judgments.grades.tolist()]
-    judged = zip(judgments.items, grades, strict=True)
-    sizes = zip(judgments.request_ids, (judgments.offsets[1:] - judgments.offsets[:-1]).tolist(), strict=True)
-    return Judgments.from_grades({request: dict(islice(judged, size)) for request, size in sizes})
+    judged = zip(judgments.documents, grades, strict=True)
+    sizes = zip(judgments.query_ids, (judgments.offsets[1:] - judgments.offsets[:-1]).tolist(), strict=True)
+    return Judgments.from_grades({query: dict(islice(judged, size)) for query, size in sizes})
 
 
 def project_run(
     content: Content, name: str, judgments: Judgments, conventions: Conventions, *, needs_judged: bool
-) -> SystemPositions:
+) -> RunPositions:
     """Find the positions of the judged documents in one run, which may answer none of the queries."""
     if not isinstance(content, Mapping):
         table = _table(content, "run", "score")
         return project_table(table, name, judgments, conventions, needs_judged=needs_judged, is_given=True)[0]
     try:
         return project_mapping(content, name, name, judgments, conventions, needs_judged=needs_judged)
-    except DuplicateItem as error:  # in a ranked list, or ids that are the same text
-        raise _listed_twice(name, error.request, error.item) from None
+    except DuplicateDocument as error:  # in a ranked list, or ids that are the same text
+        raise _listed_twice(name, error.query, error.document) from None

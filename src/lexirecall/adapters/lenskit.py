@@ -256,7 +256,7 @@ def project(
     check_level(level)
     key_fields = key_fields_of(test, "the test data")
     judgments = judgments_of(lists_of(test, key_fields, "the test data"), level, field)
-    judgments = replace(judgments, request_type=type_of_users(test))
+    judgments = replace(judgments, query_type=type_of_users(test))
     runs = {name: table_of(lists, name, key_fields) for name, lists in outputs.items()}
     if isinstance(sizes := options.get("corpus_size"), Mapping):
         options["corpus_size"] = {text_of(key): size for key, size in sizes.items()}
@@ -269,7 +269,7 @@ def project(
         raise
     return replace(
         found,  # a table has no rows for users who get an empty list
-        answered=np.array([[request in run.requests for request in found.requests] for run in runs.values()]),
-        num_unjudged=tuple(len(run.requests.difference(found.requests)) for run in runs.values()),
+        answered=np.array([[query in run.queries for query in found.queries] for run in runs.values()]),
+        num_unjudged=tuple(len(run.queries.difference(found.queries)) for run in runs.values()),
         frame_library="pandas",
     )

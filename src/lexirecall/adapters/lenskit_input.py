@@ -14,7 +14,7 @@ from lexirecall.errors import DataError, UsageError, counted, listed, plain, sho
 from lexirecall.formats.idtypes import TEXT, type_of_keys
 from lexirecall.formats.lists import project_rankings
 from lexirecall.formats.memory import id_in, judgments_from_mapping
-from lexirecall.formats.rankedlist import DuplicateItem, RankedList
+from lexirecall.formats.rankedlist import DuplicateDocument, RankedList
 from lexirecall.judgments import Judgments
 from lexirecall.manifest import Conventions
 from lexirecall.positions import Positions
@@ -35,7 +35,7 @@ class RunTable:
     """One run as a table of user, item and score, and the users it answers, even with an empty list."""
 
     table: Any
-    requests: frozenset[str]
+    queries: frozenset[str]
 
 
 def table_of(lists: RankedLists, name: str, key_fields: tuple[str, ...]) -> RunTable:
@@ -121,10 +121,12 @@ def project_list(output: ItemList, test: ItemList, level: float, field: str | No
     judgments = judgments_of([(_ONE, test)], level, field)
     try:
         rankings = [_ranking(output)]
-        system = project_rankings("the output", rankings, judgments, Conventions(), needs_judged=True)
-    except DuplicateItem as error:
-        raise DataError(f"item {shown(error.item)} is listed twice in one list", remedy="keep one of them") from None
-    return Positions.stack(judgments, [system], Conventions())
+        run = project_rankings("the output", rankings, judgments, Conventions(), needs_judged=True)
+    except DuplicateDocument as error:
+        raise DataError(
+            f"item {shown(error.document)} is listed twice in one list", remedy="keep one of them"
+        ) from None
+    return Positions.stack(judgments, [run], Conventions())
 
 
 def _ranking(output: ItemList) -> RankedList:
@@ -200,7 +202,7 @@ def refuse_duplicates(lists: RankedLists, name: str, key_fields: tuple[str, ...]
         ids = each.ids().tolist() if len(each) else []
         if again := len(ids) - len(set(ids)):
             which = f"item {shown(str(_repeated(ids)))} is listed twice in the list for {shown(key)}"
-            rest = f" ({counted(again, 'such item')} there)" if again > 1 else ""
+            rest = f" ({counted(again, 'such document')} there)" if again > 1 else ""
             raise DataError(f"{name}: {which}{rest}", remedy="keep one, or go on with duplicates='first'") from None
 
 

@@ -28,7 +28,7 @@ from lexirecall.measures.measure import TOLERANCE
 from lexirecall.names import Evaluable, Names, parse_preference
 from lexirecall.positions import Positions
 from lexirecall.preferences import Pairs
-from lexirecall.statistics.aggregate import from_pairs, order_systems
+from lexirecall.statistics.aggregate import from_pairs, order_runs
 from lexirecall.verbs.compare import check_number
 from lexirecall.verbs.evaluate import evaluate
 from lexirecall.verbs.given import asked_of, positions_of
@@ -73,7 +73,7 @@ def prefer(
     policies = taken(Policies, options)
     rows = asked_of(qrels, None if measures is None else in_our_words(measures), options)
     positions = positions_of(qrels, runs, rows, options)
-    check_number(len(positions.systems))
+    check_number(len(positions.runs))
     scores = evaluate(positions, measures=None if measures is None else rows, **asdict(policies))
     pairs = tuple(compared_pairs(positions, parse_preference(row), policies) for row in scores.measures)
     return Preferences(scores, pairs)
@@ -108,14 +108,14 @@ def aggregate(
         problem = f"{row} has a value for each run, so that each query has an order of runs already"
         raise UsageError(problem, remedy="use lexirecall.rank, or a preference such as RPP")
     positions = positions_of(qrels, runs, [row], options)
-    check_number(len(positions.systems))
+    check_number(len(positions.runs))
     notes = evaluate(positions, measures=[row], **asdict(policies)).notes
-    order = order_systems(ordered_on_each(compared_pairs(positions, row, policies)), method)
-    return Ranking(positions.systems, str(row), order, notes, positions.frame_library)
+    order = order_runs(ordered_on_each(compared_pairs(positions, row, policies)), method)
+    return Ranking(positions.runs, str(row), order, notes, positions.frame_library)
 
 
 def ordered_on_each(pairs: Pairs) -> Pairs:
-    """Order the systems of each request by the sum of their preferences; who is further up in it is preferred.
+    """Order the runs of each query by the sum of their preferences; who is further up in it is preferred.
 
     >>> values = np.array([[0, 1.0, -0.5], [-1.0, 0, 0.25], [0.5, -0.25, 0]])[:, :, None]  # x > y > z > x
     >>> ordered_on_each(Pairs("RPP", (*"xyz",), ("q",), values, np.ones((3, 1), bool))).values[:, :, 0].tolist()
@@ -147,19 +147,19 @@ class Preferences:
 
     def rows(self, *, per_query: bool = True, summary: bool = True) -> Iterator[dict[str, Any]]:
         """Give the lines as dicts, in pref_eval's order; an undefined value is None."""
-        systems = range(len(self.scores.runs))
+        runs = range(len(self.scores.runs))
         if per_query:
             for q in range(len(self.scores.queries)):
-                for i in systems:
-                    yield from (row for j in systems[i + 1 :] if (row := self._preference(q, i, j)))
+                for i in runs:
+                    yield from (row for j in runs[i + 1 :] if (row := self._preference(q, i, j)))
                     yield from self._metric(q, i)
         if summary:
             means = [pairs.means for pairs in self.pairs]
-            for i in systems:
-                yield from (self._summary(i, j, [mean[i, j] for mean in means]) for j in systems[i + 1 :])
+            for i in runs:
+                yield from (self._summary(i, j, [mean[i, j] for mean in means]) for j in runs[i + 1 :])
 
     def _preference(self, q: int, i: int, j: int) -> dict[str, Any] | None:
-        """Return how two runs compare on a request, or None if no measure compares them."""
+        """Return how two runs compare on a query, or None if no measure compares them."""
         compared = [bool(pairs.taking_part[i, q] and pairs.taking_part[j, q]) for pairs in self.pairs]
         values = [_number(pairs.values[i, j, q]) if c else None for pairs, c in zip(self.pairs, compared, strict=True)]
         first, second = self.scores.runs[i], self.scores.runs[j]
@@ -167,7 +167,7 @@ class Preferences:
         return {**row, **dict(zip(self._names, values, strict=True))} if any(compared) else None
 
     def _metric(self, q: int, s: int) -> Iterator[dict[str, Any]]:
-        """Give the values of the measures of single rankings for a run on a request, if any of them is defined."""
+        """Give the values of the measures of single rankings for a run on a query, if any of them is defined."""
         values = {
             name: _number(value)
             for name, row, value in zip(self._names, self.scores.measures, self.scores.values[s, q], strict=True)

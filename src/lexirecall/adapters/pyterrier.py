@@ -39,7 +39,7 @@ __all__ = ["LexiRecallAgainst", "compare", "randomization", "sign_test"]
 
 Values = Sequence[float] | FloatArray
 PairedTest = Callable[[Values, Values], tuple[float, float]]
-System = Any
+Run = Any
 """A transformer, or the data frame of its results."""
 
 
@@ -84,12 +84,12 @@ def sign_test(values: Values, baseline: Values, *, ties: str = "drop") -> tuple[
     differences = _differences(values, baseline)
     tested = paired.sign_test(differences, ties=ties)
     with np.errstate(invalid="ignore"):
-        balance = (differences.wins - differences.losses) / differences.num_requests
+        balance = (differences.wins - differences.losses) / differences.num_queries
     return float(balance[0]), float(tested.pvalues[0])
 
 
 def _differences(values: Values, baseline: Values) -> Differences:
-    """Return the differences of one pair of systems; values that differ by rounding only are equal."""
+    """Return the differences of one pair of runs; values that differ by rounding only are equal."""
     x, y = np.asarray(values, float), np.asarray(baseline, float)
     if x.shape != y.shape or x.ndim != 1:
         raise UsageError(f"a paired test needs two lists of the same length, but these are {x.shape} and {y.shape}")
@@ -103,7 +103,7 @@ def _differences(values: Values, baseline: Values) -> Differences:
 
 @takes(Testing, Aggregation, Policies, *READING)
 def compare(
-    systems: Sequence[System] | Mapping[str, System],
+    runs: Sequence[Run] | Mapping[str, Run],
     topics: Any,
     qrels: Frame,
     measures: Iterable[str | Evaluable | ir_measures.Measure] | None = None,
@@ -115,7 +115,7 @@ def compare(
 ) -> Comparison:
     """Compare each pair of runs, or each with one or more baselines, by preferences and measures, with tests.
 
-    `systems`, `topics`, `qrels`, `names`, `baseline` and `filter_by_topics` are those of pt.Experiment. `systems` is a
+    `runs`, `topics`, `qrels`, `names`, `baseline` and `filter_by_topics` are those of pt.Experiment. `runs` is a
     list, or a dict by name, of transformers and data frames of results. If all are frames, `topics` may be None; then
     all judged queries count. `baseline` is a place or a name, or a list of these: then each run is compared with each
     of them, and p is corrected over all these pairs. `measures` are names of ours, such as LexiRecall, or measures of
@@ -129,24 +129,24 @@ def compare(
     >>> [(row["measure"], row["mean"], row["wins"], row["ties"]) for row in comparison.rows()]
     [('LexiRecall', 0.5, 1, 1), ('RR', 0.25, 1, 1)]
     """
-    named = _named(systems, names)
+    named = _named(runs, names)
     chosen = _baselines(baseline, list(named))
     judged = _of_topics(qrels, topics) if filter_by_topics and topics is not None else qrels
-    runs = {name: _results(system, name, topics) for name, system in named.items()}
+    results = {name: _results(run, name, topics) for name, run in named.items()}
     rows = None if measures is None else [_row(measure) for measure in measures]
-    return compare_runs(judged, runs, rows, baseline=chosen, **options)
+    return compare_runs(judged, results, rows, baseline=chosen, **options)
 
 
-def _named(systems: Sequence[System] | Mapping[str, System], names: Sequence[str] | None) -> dict[str, System]:
-    """Return the systems by name: the given one, or the text of a transformer, or the place of a data frame."""
-    if isinstance(systems, Mapping):
-        return {str(name): system for name, system in systems.items()}
+def _named(runs: Sequence[Run] | Mapping[str, Run], names: Sequence[str] | None) -> dict[str, Run]:
+    """Return the runs by name: the given one, or the text of a transformer, or the place of a data frame."""
+    if isinstance(runs, Mapping):
+        return {str(name): run for name, run in runs.items()}
     if names is None:
-        names = [f"run{place}" if is_frame(each) else str(each) for place, each in enumerate(systems, 1)]
-    if len(names) != len(systems):
-        raise UsageError(f"there are {len(systems)} transformers or data frames, but {len(names)} names")
+        names = [f"run{place}" if is_frame(each) else str(each) for place, each in enumerate(runs, 1)]
+    if len(names) != len(runs):
+        raise UsageError(f"there are {len(runs)} transformers or data frames, but {len(names)} names")
     check_names((name, f"number {place}") for place, name in enumerate(names, 1))
-    return dict(zip(names, systems, strict=True))
+    return dict(zip(names, runs, strict=True))
 
 
 def _baselines(baseline: int | str | Sequence[int | str] | None, names: Sequence[str]) -> list[str]:
@@ -174,15 +174,15 @@ def _of_topics(qrels: Any, topics: Any) -> Any:
     return judged
 
 
-def _results(system: System, name: str, topics: Any) -> Frame:
-    """Return the results of a system: itself, if it is a data frame already."""
-    if is_frame(system):
-        return system
-    if not hasattr(system, "transform"):
-        raise UsageError(f"{name!r} is a {type(system).__name__}, but must be a transformer or a data frame of results")
+def _results(run: Run, name: str, topics: Any) -> Frame:
+    """Return the results of a run: itself, if it is a data frame already."""
+    if is_frame(run):
+        return run
+    if not hasattr(run, "transform"):
+        raise UsageError(f"{name!r} is a {type(run).__name__}, but must be a transformer or a data frame of results")
     if topics is None:
         raise UsageError(f"{name!r} is a transformer, which needs topics")
-    results: Frame = system.transform(topics)
+    results: Frame = run.transform(topics)
     return results
 
 

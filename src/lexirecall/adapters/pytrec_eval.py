@@ -32,7 +32,7 @@ __all__ = [
     "supported_nicknames",
 ]
 
-RequestId = TypeVar("RequestId")
+QueryId = TypeVar("QueryId")
 IntOrFloat = TypeVar("IntOrFloat", int, float)
 
 supported_nicknames: dict[str, set[str]] = {name: set(measures) for name, measures in NICKNAMES[9].items()}
@@ -84,7 +84,7 @@ class RelevanceEvaluator:
             self._judgments = load_mapping(judged, "query_relevance") if judged else None
         self._index = {} if self._judgments is None else self._judgments.index
 
-    def evaluate(self, scores: Mapping[RequestId, Any]) -> dict[RequestId, dict[str, float]]:
+    def evaluate(self, scores: Mapping[QueryId, Any]) -> dict[QueryId, dict[str, float]]:
         """Return {query: {measure: value}} for the queries that are judged and in the run.
 
         `scores` is {query: {document: score}}, or {query: [document, …]} in the order of a ranking. Query ids come back

@@ -61,8 +61,8 @@ def from_ranx(given: Any) -> Any:
     if type(given).__module__.partition(".")[0] != "ranx":
         return given
     return {
-        str(request): {str(document): value for document, value in values.items()}
-        for request, values in given.to_dict().items()
+        str(query): {str(document): value for document, value in values.items()}
+        for query, values in given.to_dict().items()
     }
 
 
@@ -78,8 +78,8 @@ def to_ranx_qrels(qrels: Any, name: str | None = None) -> Any:
         problem = f"{judgments.name}: the grade {judgments.grades[fractions][0]} is a fraction, which ranx cuts off"
         raise DataError(problem, remedy="multiply the grades, or round them yourself")
     grades = {
-        request: {to_text(item): int(judgments.grades[i]) for item, i in judgments.lookup(q).items()}
-        for q, request in enumerate(judgments.requests)
+        query: {to_text(document): int(judgments.grades[i]) for document, i in judgments.lookup(q).items()}
+        for q, query in enumerate(judgments.queries)
     }
     return _ranx().Qrels(_not_empty(grades, "judgments"), name=name)
 
@@ -97,9 +97,9 @@ def to_ranx_run(run: Any, name: str | None = None) -> Any:
         raise UsageError(f"the run is a {type(run).__name__}, but must be a mapping", remedy=remedy)
     scores = {}
     for ranking in rankings_from_mapping(run, name or "run"):
-        numbers = range(len(ranking.items), 0, -1) if ranking.scores is None else ranking.scores
-        scores[to_text(ranking.request)] = {
-            to_text(item): float(score) for item, score in zip(ranking.items, numbers, strict=True)
+        numbers = range(len(ranking.documents), 0, -1) if ranking.scores is None else ranking.scores
+        scores[to_text(ranking.query)] = {
+            to_text(document): float(score) for document, score in zip(ranking.documents, numbers, strict=True)
         }
     return _ranx().Run(_not_empty(scores, "run"), name=name)
 

@@ -27,10 +27,10 @@ _CUT = re.compile(r"(?P<name>\w+)@(?P<cutoff>\d+)")
 
 
 def _gained(dcg: str) -> Callable[..., FloatArray]:
-    """Return the sum of g_i/log2(p_i + 1) over the relevant items: unlike in nDCG, the level counts."""
+    """Return the sum of g_i/log2(p_i + 1) over the relevant documents: unlike in nDCG, the level counts."""
 
     def gained(projection: Projection, cutoff: int | None) -> FloatArray:
-        gains = GAINS[dcg](projection.source.judgments.grades[projection.found.items])
+        gains = GAINS[dcg](projection.source.judgments.grades[projection.found.documents])
         return projection.sum(discounted(gains, projection.positions, cutoff))
 
     return gained

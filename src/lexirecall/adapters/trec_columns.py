@@ -67,7 +67,7 @@ def columns(names: Iterable[str], compat: Compat) -> list[TrecColumn]:
 
 
 def values(positions: Positions, asked: Sequence[TrecColumn], level: float) -> FloatArray:
-    """Compute the columns for every judged request of one system, [Q, columns]; an undefined value is 0.
+    """Compute the columns for every judged query of one run, [Q, columns]; an undefined value is 0.
 
     >>> from lexirecall import project
     >>> positions = project({"q": {"a": 1, "b": 1}, "r": {"c": 0}}, {"q": ["x", "a"], "r": ["c"]})
@@ -80,7 +80,7 @@ def values(positions: Positions, asked: Sequence[TrecColumn], level: float) -> F
 
 
 def needs_judged(asked: Iterable[TrecColumn]) -> bool:
-    """Tell whether a column needs the judged non-relevant items, which positions may hold.
+    """Tell whether a column needs the judged non-relevant documents, which positions may hold.
 
     >>> needs_judged(columns(["bpref"], 10)), needs_judged(columns(["map"], 10))
     (True, False)

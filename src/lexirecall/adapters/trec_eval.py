@@ -102,9 +102,9 @@ def _positions(qrels: Qrels, run: Run, **options: Any) -> Positions:
     except LexirecallError as error:
         error.offer(())
         raise
-    if len(positions.systems) != 1:
+    if len(positions.runs) != 1:
         raise UsageError(
-            f"there are {len(positions.systems):,} runs, but only one can be evaluated: {listed(positions.systems)}",
+            f"there are {len(positions.runs):,} runs, but only one can be evaluated: {listed(positions.runs)}",
             remedy="lexirecall eval takes several",
         )
     return positions
@@ -114,10 +114,10 @@ def _topics(positions: Positions, *, every: bool, only: str | None) -> list[int]
     """Return the topics that the run answers, or every judged one, in the order of their bytes."""
     counts = np.ones(positions.shape[1], bool) if every else positions.answered[0]
     if only is not None:
-        counts = counts & np.array([request == only for request in positions.requests], bool)
+        counts = counts & np.array([query == only for query in positions.queries], bool)
         if not counts.any():
             raise DataError(f"topic {only!r} is not both judged and in the run")
-    return sorted(np.flatnonzero(counts).tolist(), key=lambda q: to_bytes(positions.requests[q]))
+    return sorted(np.flatnonzero(counts).tolist(), key=lambda q: to_bytes(positions.queries[q]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -135,20 +135,20 @@ class _Printed:
     def with_zscores(self, path: str | os.PathLike[str]) -> "_Printed":
         from lexirecall.adapters.trec_zscores import read_deviations, zscores  # not on top: few ask for them
 
-        requests, names = self.positions.requests, [column.name for column in self.asked]
-        found = zscores(self.values, [requests[q] for q in self.topics], names, read_deviations(path))
+        queries, names = self.positions.queries, [column.name for column in self.asked]
+        found = zscores(self.values, [queries[q] for q in self.topics], names, read_deviations(path))
         return replace(self, values=found, mark="Z")
 
     def topic_lines(self) -> Iterator[str]:
-        requests = self.positions.requests
+        queries = self.positions.queries
         printed = [(c, column) for c, column in enumerate(self.asked) if column.family.shown != "summary"]
         for row, q in enumerate(self.topics):
             for c, column in printed:
                 if column.family.is_text:
                     text = f"'{relevance_string(self.positions, q, int(column.parameters[0]))}'"
-                    yield _line(column.name, requests[q], text)
+                    yield _line(column.name, queries[q], text)
                 else:
-                    yield self._line(column, requests[q], self.values[row, c])
+                    yield self._line(column, queries[q], self.values[row, c])
 
     def summary_lines(self, tag: str) -> Iterator[str]:
         """Average the topics; with -c, those that are not among them count as 0."""
@@ -175,7 +175,7 @@ def _line(name: str, topic: str, text: str) -> str:
 
 def _notes(positions: Positions, *, complete: bool) -> Iterator[Note]:
     yield from mismatch_note(positions.mismatches)
-    missing = [positions.requests[q] for q in np.flatnonzero(~positions.answered[0])]
+    missing = [positions.queries[q] for q in np.flatnonzero(~positions.answered[0])]
     if missing and not complete:
         number = counted(len(missing), "judged topic")
         yield Note(
@@ -185,7 +185,7 @@ def _notes(positions: Positions, *, complete: bool) -> Iterator[Note]:
         yield extra_fields(num_extra)
 
 
-def relevance_string(positions: Positions, request: int, length: int) -> str:
+def relevance_string(positions: Positions, query: int, length: int) -> str:
     """Write the grades of the first documents of a ranking, one sign for each: trec_eval's `relstring`.
 
     `>` is a grade above 9, `-` a document that is not in the judgments, `.` one with a grade below 0.
@@ -198,18 +198,18 @@ def relevance_string(positions: Positions, request: int, length: int) -> str:
     """
     if positions.others is None:
         raise UsageError("the positions lack judged non-relevant documents", remedy="project(..., needs_judged=True)")
-    signs = ["-"] * min(length, int(positions.num_retrieved[0, request]))
+    signs = ["-"] * min(length, int(positions.num_retrieved[0, query]))
     for tracks in (positions.found, positions.others):
-        for place, grade in _grades_of(tracks, positions, request, len(signs)):
+        for place, grade in _grades_of(tracks, positions, query, len(signs)):
             signs[place - 1] = "." if grade < 0 else ">" if grade > 9 else str(int(grade))
     return "".join(signs)
 
 
-def _grades_of(tracks: Tracks, positions: Positions, request: int, depth: int) -> Iterator[tuple[int, float]]:
-    start, stop = tracks.segments.offsets[request : request + 2]
+def _grades_of(tracks: Tracks, positions: Positions, query: int, depth: int) -> Iterator[tuple[int, float]]:
+    start, stop = tracks.segments.offsets[query : query + 2]
     places = tracks.positions[start:stop]
     shown = places <= depth
-    grades = positions.judgments.grades[tracks.items[start:stop][shown]]
+    grades = positions.judgments.grades[tracks.documents[start:stop][shown]]
     return zip(places[shown].tolist(), grades.tolist(), strict=True)
 
 
@@ -221,7 +221,7 @@ def tag_of(run: Run, positions: Positions) -> str:
     >>> tag_of(run, project({"q": {"a": 1}}, run))
     'run'
     """
-    name = positions.systems[0]
+    name = positions.runs[0]
     if not isinstance(run, (str, os.PathLike)) or not is_file(run):
         return name
     with Source(run) as source:

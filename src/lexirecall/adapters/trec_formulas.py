@@ -3,7 +3,7 @@
 Belongs here: such measures, in trec_eval's definition. Not here: measures of gains (trec_gains) and of
 what is unjudged (trec_unjudged), names and cut-offs (trec_names).
 
-A request without relevant items is worth 0 under all of them; the logarithms of `gm_map` and `gm_bpref` have a floor.
+A query without relevant documents is worth 0 under all of them; the logarithms of `gm_map` and `gm_bpref` have a floor.
 """
 
 import math
@@ -41,7 +41,7 @@ def _no_number(projection: Projection) -> FloatArray:
 
 
 def _num_nonrel_judged_ret(projection: Projection) -> FloatArray:
-    """Count the retrieved items that are judged and not relevant: grade 0, or positive and below the level."""
+    """Count the retrieved documents that are judged and not relevant: grade 0, or positive and below the level."""
     source = projection.source
     num_judged = judged_tracks(source).segments.sizes
     return (num_judged - projection.found.segments.sizes).reshape(source.shape).astype(float)
@@ -79,7 +79,7 @@ def relative_p(cutoff: int) -> Measure:
 
 
 def rprec_mult(multiple: float) -> Measure:
-    """Return precision at c = int(multiple · m + 0.9), where m items are relevant; 0 where c is 0.
+    """Return precision at c = int(multiple · m + 0.9), where m documents are relevant; 0 where c is 0.
 
     >>> rprec_mult(0.5).of([1, 3], num_relevant=4)  # one of the first two
     0.5
@@ -87,7 +87,7 @@ def rprec_mult(multiple: float) -> Measure:
 
     def at_multiple(projection: Projection) -> FloatArray:
         cutoff = nearly_rounded_up(np.float64(multiple) * projection.num_relevant)
-        found = projection.sum(projection.positions <= projection.per_item_of_request(cutoff))
+        found = projection.sum(projection.positions <= projection.per_document_of_query(cutoff))
         return ratio(found, cutoff)
 
     formula = "#{i : p_i <= c} / c, c = int(multiple m + 0.9)"
@@ -101,7 +101,7 @@ def _round(x: FloatArray) -> IntArray:
 
 
 def rounded_iprec(recall: float) -> Measure:
-    """Return interpolated precision of trec_eval 10, which takes round(r·m) items for the recall r.
+    """Return interpolated precision of trec_eval 10, which takes round(r·m) documents for the recall r.
 
     >>> rounded_iprec(0.6).of([1, 4, 9])  # two of the three; IPrec takes int(0.6 · 3 + 0.9) of them, also two
     0.5
@@ -147,9 +147,9 @@ def _mean_of_levels(
 
 
 def utility(*weights: float) -> Measure:
-    """Return a·r + b·(k - r) + c·(m - r) + d·(n + r - k - m), where k items are retrieved and r of m relevant ones.
+    """Return a·r + b·(k - r) + c·(m - r) + d·(n + r - k - m), where k documents are retrieved and r of m relevant ones.
 
-    n is the corpus size, 0 where it is not known. A request that is not in the run is worth 0.
+    n is the corpus size, 0 where it is not known. A query that is not in the run is worth 0.
 
     >>> utility(1, -1, 0, 0).of([1, 4])  # two are relevant, two are not
     0.0

@@ -28,13 +28,13 @@ NO_GAINS: GainsOf = {}
 
 
 class _Gained:
-    """What each ranking gains, item by item, and what the best order of the judged items would gain."""
+    """What each ranking gains, document by document, and what the best order of the judged documents would gain."""
 
     def __init__(self, source: Positions, gains: GainsOf) -> None:
         gain = gain_of(1, "log2", Gains(gains) if gains else None, None)
         judgments = source.judgments
         tracks = judged_tracks(source) if 0 in gains else source.found
-        values = gain(judgments.grades[tracks.items])
+        values = gain(judgments.grades[tracks.documents])
         self.shape = source.shape
         self.tracks = tracks.filter(values != 0) if gains else tracks
         self.gains = values[values != 0] if gains else values
@@ -49,7 +49,7 @@ class _Gained:
 
     @property
     def num_best(self) -> IntArray:
-        """How many items of each request have a positive gain."""
+        """How many documents of each query have a positive gain."""
         return self.best_segments.sizes
 
     @property
@@ -67,22 +67,22 @@ class _Gained:
 
     @property
     def ideal_dcg(self) -> FloatArray:
-        """The discounted gains of the best order of each request, [Q]."""
+        """The discounted gains of the best order of each query, [Q]."""
         return self.best_segments.sum(self.best_terms)
 
     def sum(self, values: FloatArray) -> FloatArray:
-        """Add up values of the items of each ranking, [S, Q]."""
+        """Add up values of the documents of each ranking, [S, Q]."""
         return sums_of(values, self.tracks.segments.owners, len(self.tracks.segments.sizes)).reshape(self.shape)
 
-    def per_item(self, per_request: IntArray) -> IntArray:
-        """Repeat a number of each request for the items of its rankings."""
-        return np.repeat(np.tile(per_request, self.shape[0]), self.tracks.segments.sizes)
+    def per_document(self, per_query: IntArray) -> IntArray:
+        """Repeat a number of each query for the documents of its rankings."""
+        return np.repeat(np.tile(per_query, self.shape[0]), self.tracks.segments.sizes)
 
     def best_sum_to(self, values: FloatArray) -> FloatArray:
-        """For each item of a ranking, add up values of the best order down to its position."""
-        depth = np.minimum(self.tracks.positions, self.per_item(self.num_best))
+        """For each document of a ranking, add up values of the best order down to its position."""
+        depth = np.minimum(self.tracks.positions, self.per_document(self.num_best))
         sums = np.append(self.best_segments.accumulate(np.add, values), 0.0)
-        at = self.per_item(self.best_segments.offsets[:-1]) + depth - 1
+        at = self.per_document(self.best_segments.offsets[:-1]) + depth - 1
         return np.where(depth > 0, sums[at], 0.0)
 
 
@@ -111,7 +111,7 @@ def g(gains: GainsOf = NO_GAINS) -> Measure:
 
 def _g(projection: Projection, gains: GainsOf) -> FloatArray:
     gained = _Gained(projection.source, gains)
-    beyond = np.maximum(gained.tracks.positions - gained.per_item(gained.num_best), 0)
+    beyond = np.maximum(gained.tracks.positions - gained.per_document(gained.num_best), 0)
     cost = gained.best_sum_to(np.maximum(gained.best, 1)) + beyond
     so_far = gained.tracks.segments.accumulate(np.add, gained.gains)
     return ratio(gained.sum(gained.gains / np.log2(2 + cost - so_far)), gained.best_segments.sum(gained.best))
@@ -157,7 +157,7 @@ def _ndcg(projection: Projection, gains: GainsOf) -> FloatArray:
 
 
 def ndcg_rel(gains: GainsOf = NO_GAINS) -> Measure:
-    """Return nDCG averaged over the relevant items, at the position of each, and at the end of the list if missing.
+    """Return nDCG averaged over the relevant documents, at the position of each, and at the end of the list if missing.
 
     >>> round(ndcg_rel().of([2]), 4)
     0.6309
@@ -179,7 +179,7 @@ def _ndcg_rel(projection: Projection, gains: GainsOf) -> FloatArray:
 def rndcg(gains: GainsOf = NO_GAINS) -> Measure:
     """Return nDCG averaged over the depths at which the best order turns to a lower gain, and a longer list's end.
 
-    >>> round(rndcg().of([2, 3]), 4)  # at depth 2; the list ends with the item after it, which is not seen
+    >>> round(rndcg().of([2, 3]), 4)  # at depth 2; the list ends with the document after it, which is not seen
     0.3869
     """
     title = "nDCG averaged over the depths at which the ideal gain changes"
@@ -190,10 +190,10 @@ def rndcg(gains: GainsOf = NO_GAINS) -> Measure:
 def _rndcg(projection: Projection, gains: GainsOf) -> FloatArray:
     gained = _Gained(projection.source, gains)
     terms, best, sizes = gained.terms, gained.best_terms, gained.num_best
-    is_longer = (projection.source.num_retrieved > sizes + 1) & (sizes > 0)  # trec_eval ignores a single extra item
+    is_longer = (projection.source.num_retrieved > sizes + 1) & (sizes > 0)  # trec_eval ignores a single extra document
     total, count = np.zeros(gained.shape), is_longer.astype(float)
     for depth in _turns(gained):
-        so_far = gained.sum(np.where(gained.places <= gained.per_item(depth), terms, 0.0))
+        so_far = gained.sum(np.where(gained.places <= gained.per_document(depth), terms, 0.0))
         ideal = gained.best_segments.sum(np.where(gained.best_places <= np.repeat(depth, sizes), best, 0.0))
         total += ratio(so_far, ideal)
         count += depth > 0
@@ -202,14 +202,14 @@ def _rndcg(projection: Projection, gains: GainsOf) -> FloatArray:
 
 
 def _turns(gained: _Gained) -> list[IntArray]:
-    """Return where each request's best order turns for the first time, for the second, …; 0 where it does not."""
+    """Return where each query's best order turns for the first time, for the second, …; 0 where it does not."""
     owners = gained.best_segments.owners
     ends = np.diff(owners, append=-1) != 0
     turns = ends | (np.diff(gained.best, append=0) != 0)
-    of_request = gained.best_segments.filter(turns)
+    of_query = gained.best_segments.filter(turns)
     depths = []
-    for number in range(1, of_request.sizes.max(initial=0) + 1):
-        here = np.flatnonzero(turns)[of_request.ordinals == number]
+    for number in range(1, of_query.sizes.max(initial=0) + 1):
+        here = np.flatnonzero(turns)[of_query.ordinals == number]
         depth = np.zeros(len(gained.num_best), np.int64)
         depth[owners[here]] = gained.best_places[here]
         depths.append(depth)
@@ -217,7 +217,7 @@ def _turns(gained: _Gained) -> list[IntArray]:
 
 
 def rbp(gains: GainsOf = NO_GAINS, p: float = PERSISTENCE) -> Measure:
-    """Return rank-biased precision of gains; if any lies outside 0 to 1, they are scaled to that range, by request.
+    """Return rank-biased precision of gains; if any lies outside 0 to 1, they are scaled to that range, by query.
 
     >>> rbp(p=0.5).of([1, 3])
     0.625
@@ -238,14 +238,14 @@ def _rbp(projection: Projection, gains: GainsOf, p: float) -> FloatArray:
     tracks = judged_tracks(source) if gains else source.found
     lowest, highest = min(0.0, *gains.values(), 0.0), _highest_gains(source, gains)
     scale = np.where((lowest < 0) | (highest > 1), highest - lowest, 1.0)
-    values = gain(source.judgments.grades[tracks.items]) - lowest
+    values = gain(source.judgments.grades[tracks.documents]) - lowest
     values /= np.repeat(np.tile(scale, source.shape[0]), tracks.segments.sizes)
     terms = values * powers(p, source)[tracks.positions - 1]
     return (1 - p) * sums_of(terms, tracks.segments.owners, source.num_retrieved.size).reshape(source.shape)
 
 
 def _highest_gains(source: Positions, gains: GainsOf) -> FloatArray:
-    """Return the highest gain of each request, [Q]: of the map, or of a grade up to its highest that is not in it."""
+    """Return the highest gain of each query, [Q]: of the map, or of a grade up to its highest that is not in it."""
     judgments = source.judgments
     highest = np.zeros(len(judgments.offsets) - 1)
     np.maximum.at(highest, Segments(judgments.offsets).owners, judgments.grades)

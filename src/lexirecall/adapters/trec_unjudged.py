@@ -2,7 +2,7 @@
 
 Belongs here: these measures, and which places of a ranking are judged. Not here: their names (trec_names).
 
-An item with a negative grade was in the pool but not judged; like one that is not in the judgments, it is unjudged.
+A document with a negative grade was in the pool but not judged; like one that is not in the judgments, it is unjudged.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ from lexirecall.tracks import Tracks
 
 
 def judged_tracks(source: Positions) -> Tracks:
-    """Return the retrieved items with a judgment, of any grade from 0 on, in the order of their positions.
+    """Return the retrieved documents with a judgment, of any grade from 0 on, in the order of their positions.
 
     >>> from lexirecall import project
     >>> judged = {"q": {"a": 1, "b": 0, "c": -1}}
@@ -23,7 +23,7 @@ def judged_tracks(source: Positions) -> Tracks:
     [2, 4]
     """
     assert source.others is not None  # noqa: S101 - positions are made with what needs_judged says
-    return source.found.merged(source.others.filter(source.judgments.grades[source.others.items] >= 0))
+    return source.found.merged(source.others.filter(source.judgments.grades[source.others.documents] >= 0))
 
 
 def powers(p: float, source: Positions) -> FloatArray:
@@ -39,7 +39,7 @@ def powers(p: float, source: Positions) -> FloatArray:
 
 
 def rbp_resid(p: float) -> Measure:
-    """Return how much higher `rbp` could be if every unjudged item had the gain 1, also all below the list.
+    """Return how much higher `rbp` could be if every unjudged document had the gain 1, also all below the list.
 
     It is 0 where the whole list is judged.
 
@@ -70,7 +70,7 @@ def rbp_resid(p: float) -> Measure:
 
 
 def _is_judged(source: Positions) -> BoolArray:
-    """Tell for every place of every ranking, one ranking after the other, whether its item has a judgment."""
+    """Tell for every place of every ranking, one ranking after the other, whether its document has a judgment."""
     offsets, judged = offsets_of(source.num_retrieved.ravel()), judged_tracks(source)
     marks = np.zeros(offsets[-1], bool)
     marks[np.repeat(offsets[:-1], judged.segments.sizes) + judged.positions - 1] = True
@@ -78,7 +78,7 @@ def _is_judged(source: Positions) -> BoolArray:
 
 
 def unjudged_at(cutoff: int) -> Measure:
-    """Return the share of the first k places that hold an unjudged item; a place below the list holds none.
+    """Return the share of the first k places that hold an unjudged document; a place below the list holds none.
 
     >>> from lexirecall import project
     >>> positions = project({"q": {"a": 1}}, {"q": ["x", "a"]}, needs_judged=True)

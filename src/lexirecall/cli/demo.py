@@ -67,9 +67,9 @@ def _demonstrate(folder: str) -> None:
     write(rank(files[0], files[1:]).render(bold=bold), None, "table")
     click.echo("\nOn the query where they differ most:\n")
     explanation = explain(files[0], [Path(folder) / name for name in (total, top)])
-    request = next(each for each in explanation.queries if each.preferred == total)
-    click.echo(f"$ {_explain_command(folder, total, top)} --query {request.id} --limit 5")
-    write(request.to_text(limit=5, bold=bold), None, "table")
+    query = next(each for each in explanation.queries if each.preferred == total)
+    click.echo(f"$ {_explain_command(folder, total, top)} --query {query.id} --limit 5")
+    write(query.to_text(limit=5, bold=bold), None, "table")
     click.echo(f"\n{_next(folder, collection.corpus_size, total, top)}\n\n{_page(Path(folder), files)}")
 
 

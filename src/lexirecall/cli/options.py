@@ -16,7 +16,7 @@ import click
 from lexirecall.aggregation import Aggregation
 from lexirecall.errors import LexirecallError, UsageError
 from lexirecall.fields import Option, offered
-from lexirecall.manifest import MOST_ITEMS, READING, Note, Policies, Sources
+from lexirecall.manifest import MOST_DOCUMENTS, READING, Note, Policies, Sources
 from lexirecall.tables import FORMATS, num_apostrophes
 from lexirecall.text import number_of, visible, whole_number_of
 
@@ -29,7 +29,7 @@ Command = Callable[..., Any]
 class WholeNumber(click.IntRange):
     """A whole number, written as in files, within limits; positions are exact up to the largest."""
 
-    def __init__(self, least: int, most: int = MOST_ITEMS) -> None:
+    def __init__(self, least: int, most: int = MOST_DOCUMENTS) -> None:
         super().__init__(least, most)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:

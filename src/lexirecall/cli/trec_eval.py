@@ -8,7 +8,7 @@ from lexirecall.cli.help import Documented
 from lexirecall.cli.options import Number, WholeNumber, check_files, is_bold, show_notes
 from lexirecall.errors import UsageError
 from lexirecall.fields import choices_of
-from lexirecall.manifest import MOST_ITEMS, Conventions
+from lexirecall.manifest import MOST_DOCUMENTS, Conventions
 from lexirecall.text import visible
 
 _PREFERENCES = ("prefs", "qrels_prefs", "qrels_jg")
@@ -71,7 +71,7 @@ def _debugged(_context: click.Context, _parameter: click.Parameter, value: str |
     "-J", "--Judged_docs_only", "judged_only", is_flag=True, help="Remove documents without a judgment from the run."
 )
 @click.option(
-    "-N", "--Number_docs_in_coll", "num_documents", type=WholeNumber(1, MOST_ITEMS - 1), metavar="NUM",
+    "-N", "--Number_docs_in_coll", "num_documents", type=WholeNumber(1, MOST_DOCUMENTS - 1), metavar="NUM",
     help="Number of documents in the collection, for the measure utility.",
 )  # fmt: skip
 @click.option(

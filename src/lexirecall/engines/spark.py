@@ -24,7 +24,7 @@ from lexirecall.engines.spark_worker import PART, FoundPart, Task
 from lexirecall.errors import FormatError, LexirecallError, UsageError
 from lexirecall.formats import Given, project
 from lexirecall.formats.assembly import assemble
-from lexirecall.formats.columns import check_one_system
+from lexirecall.formats.columns import check_one_run
 from lexirecall.formats.forms import no_whole_lists
 from lexirecall.formats.ids import changes
 from lexirecall.formats.naming import NamedRun
@@ -35,7 +35,7 @@ from lexirecall.formats.values import kind_of
 from lexirecall.judgments import IntArray, Judgments, offsets_of
 from lexirecall.manifest import Conventions, Sources
 from lexirecall.segments import Segments
-from lexirecall.tracks import SystemPositions, Tracks
+from lexirecall.tracks import RunPositions, Tracks
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -51,13 +51,13 @@ _AT_ONCE = 64 << 20  # bytes of positions that come to the driver together
 
 @dataclass(frozen=True, slots=True)
 class SparkRun:
-    """SparkRows of one system or of many in Spark."""
+    """SparkRows of one run or of many in Spark."""
 
     table: SparkTable
     rows: SparkRows
     given: Given
     name: str
-    """For a table that names no systems."""
+    """For a table that names no runs."""
     is_given: bool
     """Whether that name takes precedence over those in the table."""
     label: str
@@ -86,10 +86,10 @@ class SparkRun:
         with explained():
             yield cls(table, rows, sources.columns, run.name, run.is_given, run.label)
 
-    def systems(
+    def runs(
         self, judgments: Judgments, conventions: Conventions, units: "UnitMap | None", *, needs_judged: bool
-    ) -> list[SystemPositions]:
-        """Find where the judged items are, on all workers at once."""
+    ) -> list[RunPositions]:
+        """Find where the judged documents are, on all workers at once."""
         with every_row(self.table.frame):
             try:
                 parts = self._parts(self.rows, judgments, conventions, units, needs_judged=needs_judged)
@@ -97,7 +97,7 @@ class SparkRun:
                 parts = self._in_full(judgments, conventions, units, needs_judged=needs_judged)
             names = self._names(parts)
             splits = self._splits()
-        return noted(_systems_of(parts, names, judgments, conventions, needs_judged=needs_judged), splits)
+        return noted(_runs_of(parts, names, judgments, conventions, needs_judged=needs_judged), splits)
 
     def _in_full(
         self, judgments: Judgments, conventions: Conventions, units: "UnitMap | None", *, needs_judged: bool
@@ -144,31 +144,31 @@ class SparkRun:
                 if shared is not None:
                     shared.destroy()
 
-    def items(self, system: str, request: bytes) -> Iterable[bytes]:
-        """Give the items in the rows of one system and request."""
-        names_it = self.rows.columns.system is not None and not self.is_given
-        rows = self.rows.of_ranking(system if names_it else None, request)
-        table = rows.select("item").distinct().toArrow()
-        return (text.encode() for text in _texts(table, "item", self.label))
+    def documents(self, run: str, query: bytes) -> Iterable[bytes]:
+        """Give the documents in the rows of one run and query."""
+        names_it = self.rows.columns.run is not None and not self.is_given
+        rows = self.rows.of_ranking(run if names_it else None, query)
+        table = rows.select("document").distinct().toArrow()
+        return (text.encode() for text in _texts(table, "document", self.label))
 
     def lists(self, judgments: Judgments, conventions: Conventions, *, needs_scores: bool = False) -> "list[RunLists]":  # noqa: ARG002
         """Refuse: the rows of a ranking are nowhere together but on a worker."""
         raise no_whole_lists("spark")
 
     def _names(self, parts: Sequence[FoundPart]) -> dict[str, str]:
-        """Return the systems in the order in which they first appear in the table, and what each is to be called."""
+        """Return the runs in the order in which they first appear in the table, and what each is to be called."""
         if not sum(part.num_rows for part in parts):
             raise FormatError(self.label, None, "the table has no rows", remedy="is it the right one?")
-        found = dict.fromkeys(system for part in parts for system in part.systems)
-        if self.is_given and self.rows.columns.system is not None:
-            check_one_system(self.rows.names["system"], len(found), self.label)
+        found = dict.fromkeys(run for part in parts for run in part.runs)
+        if self.is_given and self.rows.columns.run is not None:
+            check_one_run(self.rows.names["run"], len(found), self.label)
         if self.is_given or len(found) == 1:
             return {each: self.name if self.is_given else each for each in found}
         first: dict[str, tuple[int | str, int, int]] = {}
-        table = _first_rows(self.rows.frame.select("system"), are_files=self.table.paths is not None).toArrow()
+        table = _first_rows(self.rows.frame.select("run"), are_files=self.table.paths is not None).toArrow()
         files = {path: place for place, path in enumerate(self.table.files)}
         columns = (table["file"].to_pylist(), table["row"].to_pylist())
-        for name, file, row in zip(_texts(table, "system", self.label), *columns, strict=True):
+        for name, file, row in zip(_texts(table, "run", self.label), *columns, strict=True):
             place = (files.get(unquote(urlsplit(file).path), file), row["start"], row["number"])
             first[name] = min(place, first.get(name, place))
         return {name: name for name in sorted(first, key=first.__getitem__)}
@@ -190,15 +190,15 @@ def _fetched(frame: "DataFrame") -> Iterator[FoundPart]:
         raise error
 
 
-def _first_rows(systems: "DataFrame", *, are_files: bool) -> "DataFrame":
-    """Return where each system is first found in each file; Spark does not read files in the order of their names."""
+def _first_rows(runs: "DataFrame", *, are_files: bool) -> "DataFrame":
+    """Return where each run is first found in each file; Spark does not read files in the order of their names."""
     functions = pyspark("sql.functions")
     number = functions.monotonically_increasing_id().alias("number")
     file, start = functions.lit(""), functions.lit(0).alias("start")
     if are_files:
         file, start = functions.input_file_name(), functions.input_file_block_start().alias("start")
-    placed = systems.select("system", file.alias("file"), functions.struct(start, number).alias("row"))
-    return placed.groupBy("system", "file").agg(functions.min("row").alias("row"))
+    placed = runs.select("run", file.alias("file"), functions.struct(start, number).alias("row"))
+    return placed.groupBy("run", "file").agg(functions.min("row").alias("row"))
 
 
 def _texts(table: "pa.Table", role: str, label: str) -> list[str]:
@@ -210,31 +210,31 @@ def _texts(table: "pa.Table", role: str, label: str) -> list[str]:
     return [texts[code] for code in ids.codes.tolist()]
 
 
-def _systems_of(
+def _runs_of(
     parts: list[FoundPart],
     names: Mapping[str, str],
     judgments: Judgments,
     conventions: Conventions,
     *,
     needs_judged: bool,
-) -> list[SystemPositions]:
-    """Put together what the workers have found, for the systems in this order, which are then called so.
+) -> list[RunPositions]:
+    """Put together what the workers have found, for the runs in this order, which are then called so.
 
     Each part is let go of once it is taken: both must not be held.
     """
-    width = len(judgments.requests)
+    width = len(judgments.queries)
     number_of = {name: number for number, name in enumerate(names)}
     num_retrieved = np.full((len(names), width), -1)
     num_unjudged, num_duplicates = np.zeros((2, len(names)), np.int64)
     sizes = np.zeros(len(names) * width, np.int64)
     rankings = []
     for part in parts:
-        systems = np.array([number_of[name] for name in part.systems])
-        num_retrieved[np.ix_(systems, part.queries)] = part.num_retrieved
-        num_unjudged[systems] += part.num_unjudged
-        num_duplicates[systems] += part.num_duplicates
+        runs = np.array([number_of[name] for name in part.runs])
+        num_retrieved[np.ix_(runs, part.queries)] = part.num_retrieved
+        num_unjudged[runs] += part.num_unjudged
+        num_duplicates[runs] += part.num_duplicates
         of, query, *_ = part.found
-        ranking = systems[of] * width + query
+        ranking = runs[of] * width + query
         starts = np.flatnonzero(changes(ranking))
         rankings.append((ranking[starts], np.diff(starts, append=len(ranking))))
         sizes[rankings[-1][0]] += rankings[-1][1]
@@ -242,8 +242,8 @@ def _systems_of(
     columns = np.zeros((4 if conventions.ties == "expected" else 2, offsets[-1]), np.int64)
     _fill(columns, offsets, parts, rankings, judgments)
 
-    def tracks_of(system: int) -> Tracks:
-        own = offsets[system * width : (system + 1) * width + 1]
+    def tracks_of(run: int) -> Tracks:
+        own = offsets[run * width : (run + 1) * width + 1]
         return Tracks(Segments(own - own[0]), *columns[:, own[0] : own[-1]])
 
     return [
@@ -274,8 +274,8 @@ def _fill(
         part, (ranking, counts) = parts.pop(), rankings.pop()
         free[ranking] -= counts  # the part before may have the beginning of a ranking
         at = np.arange(counts.sum()) + np.repeat(free[ranking] - np.cumsum(counts) + counts, counts)
-        _, query, position, item, *block = part.found
-        for column, values in zip(columns, (position, judgments.offsets[query] + item, *block), strict=True):
+        _, query, position, document, *block = part.found
+        for column, values in zip(columns, (position, judgments.offsets[query] + document, *block), strict=True):
             column[at] = values
 
 

@@ -240,9 +240,9 @@ def _check_unchanged(spark: "SparkSession", files: _Files) -> None:
     folders = {str(path.getParent()): path.getParent() for path, _, _ in files.values()}
     now: _Files = {}
     for folder in folders.values():
-        system = folder.getFileSystem(spark._jsparkSession.sessionState().newHadoopConf())
-        if system.exists(folder):
-            now |= dict(map(_state, system.listStatus(folder)))
+        run = folder.getFileSystem(spark._jsparkSession.sessionState().newHadoopConf())
+        if run.exists(folder):
+            now |= dict(map(_state, run.listStatus(folder)))
     for name, (_, *state) in files.items():
         if name not in now or state != [*now[name][1:]]:
             raise FormatError(

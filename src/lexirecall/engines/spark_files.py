@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 
 _BROKEN = "lexirecall broken row"  # where Spark puts the text of a row that has too many or too few cells
-_AS_TEXT = {"spark.sql.sources.partitionColumnTypeInference.enabled": "false"}  # takes the partition system=007 for 7
+_AS_TEXT = {"spark.sql.sources.partitionColumnTypeInference.enabled": "false"}  # takes the partition run=007 for 7
 _EVERY_TYPE = {"spark.sql.legacy.parquet.nanosAsLong": "true", "spark.sql.timeType.enabled": "true"}
 """For types that Spark would refuse even if nobody uses the column; if it is used, its type has been checked."""
 
@@ -193,10 +193,10 @@ def _elsewhere(spark: "SparkSession", path: str) -> SparkTable:
 def _check_sizes(spark: "SparkSession", path: str) -> None:
     """Raise if a file of a folder is empty: Spark would skip it."""
     given = spark._jvm.org.apache.hadoop.fs.Path(path)  # type: ignore[union-attr]
-    system = given.getFileSystem(spark._jsc.hadoopConfiguration())
-    for status in system.globStatus(given) or ():
+    run = given.getFileSystem(spark._jsc.hadoopConfiguration())
+    for status in run.globStatus(given) or ():
         root = str(status.getPath())
-        files = system.listFiles(status.getPath(), True)
+        files = run.listFiles(status.getPath(), True)
         while files.hasNext():
             file = files.next()
             name = str(file.getPath())

@@ -78,7 +78,7 @@ class SparkRows(NamedTuple):
     @property
     def keys(self) -> list[str]:
         """The columns of which a ranking has one value each."""
-        return [role for role in ("system", "request") if role in self.kinds]
+        return [role for role in ("run", "query") if role in self.kinds]
 
     def sorted_with(self, judgments: Judgments, *, in_full: bool = False) -> "DataFrame":
         """Return the rows of each ranking together, in each partition below the judgments of its queries.
@@ -95,26 +95,26 @@ class SparkRows(NamedTuple):
 
     def _divided(self, frame: "DataFrame", judgments: Judgments) -> "DataFrame":
         """Divide a frame by queries, into so many parts that the judgments of each fit into a worker."""
-        size = len(judgments.items.buffer) + 12 * len(judgments.grades)
+        size = len(judgments.documents.buffer) + 12 * len(judgments.grades)
         if size <= _MOST_JUDGMENTS:
-            return frame.repartition("request")  # without a number Spark puts small partitions together
+            return frame.repartition("query")  # without a number Spark puts small partitions together
         usual = int(frame.sparkSession.conf.get("spark.sql.shuffle.partitions") or 200)
-        return frame.repartition(max(usual, -(-size // _MOST_JUDGMENTS)), "request")
+        return frame.repartition(max(usual, -(-size // _MOST_JUDGMENTS)), "query")
 
     def _judged(self, judgments: Judgments) -> "DataFrame":
         """Hand the judgments over: rows of `JUDGED`, and the id of the query as the column of queries would hold it."""
         import pyarrow as pa
 
-        kind = self.frame.schema["request"].dataType
-        ids = [_value_of(each, self.kinds["request"], kind) for each in judgments.request_ids]
+        kind = self.frame.schema["query"].dataType
+        ids = [_value_of(each, self.kinds["query"], kind) for each in judgments.query_ids]
         table = _pieces(judgments, pa.array(ids, pyspark("sql.pandas.types").to_arrow_type(kind)))
         return self.frame.sparkSession.createDataFrame(table)
 
-    def of_ranking(self, system: str | None, request: bytes) -> "DataFrame":
+    def of_ranking(self, run: str | None, query: bytes) -> "DataFrame":
         """Return the rows of one ranking, of the only run there is if none is named."""
         functions = pyspark("sql.functions")
         rows = self.frame
-        for role, text in (("request", request), ("system", None if system is None else system.encode())):
+        for role, text in (("query", query), ("run", None if run is None else run.encode())):
             if text is not None and role in self.kinds:
                 kind = rows.schema[role].dataType
                 value = functions.lit(_value_of(text, self.kinds[role], kind)).cast(kind)
@@ -172,17 +172,17 @@ def _pieces(judgments: Judgments, keys: "pa.Array") -> "pa.Table":
         buffers = [None, pa.py_buffer(borders.astype(np.int64)), pa.py_buffer(buffer)]
         return pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(borders) - 1, buffers)
 
-    item_borders = judgments.items.offsets
+    document_borders = judgments.documents.offsets
     columns = {
         "number": pa.array(owners, pa.int32()),
         "first": pa.array(starts - offsets[owners], pa.int32()),
-        "id": binary(judgments.request_ids.buffer, judgments.request_ids.offsets).take(pa.array(owners)),
-        "items": binary(judgments.items.buffer, item_borders[borders]),
-        "sizes": binary(np.diff(item_borders).astype(np.int32), 4 * borders),
+        "id": binary(judgments.query_ids.buffer, judgments.query_ids.offsets).take(pa.array(owners)),
+        "documents": binary(judgments.documents.buffer, document_borders[borders]),
+        "sizes": binary(np.diff(document_borders).astype(np.int32), 4 * borders),
         "grades": binary(judgments.grades, 8 * borders),
-        "request": keys.take(pa.array(owners)),
+        "query": keys.take(pa.array(owners)),
     }
     table = pa.table(columns)
-    rows = np.flatnonzero(np.diff((item_borders[borders[:-1]] + 12 * borders[:-1]) // _SLICE, prepend=-1))
+    rows = np.flatnonzero(np.diff((document_borders[borders[:-1]] + 12 * borders[:-1]) // _SLICE, prepend=-1))
     chunks = [table.slice(row, stop - row) for row, stop in zip(rows, [*rows[1:], len(starts)], strict=True)]
-    return pa.concat_tables(chunk.filter(chunk.column("request").is_valid()) for chunk in chunks)
+    return pa.concat_tables(chunk.filter(chunk.column("query").is_valid()) for chunk in chunks)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 PART = "part binary"
 """What a worker gives, as Spark writes a schema."""
-JUDGED = ("number", "first", "id", "items", "sizes", "grades")
+JUDGED = ("number", "first", "id", "documents", "sizes", "grades")
 """The columns of a piece of the judgments of a query: the number of the query, which of its documents is the first, its
 id; the documents' ids one after the other, how long each is, and their grades. They are null in the rows of runs."""
 PLACE = "place"
@@ -36,9 +36,9 @@ _MOST = 1 << 20  # documents found that go into one row
 class FoundPart(NamedTuple):
     """Some of what a worker has found. Queries have the numbers that the driver gave them."""
 
-    systems: tuple[str, ...]
+    runs: tuple[str, ...]
     found: tuple[IntArray, ...]
-    """Of each document its system, query, position, and place among the judged documents of the query; and start and
+    """Of each document its run, query, position, and place among the judged documents of the query; and start and
     size of its block, if tied documents have no order. Those of a ranking follow each other, their positions ascend."""
     queries: IntArray
     """All queries of the partition, [Q]."""
@@ -107,18 +107,18 @@ def _judgments_in(batches: "Iterator[pa.RecordBatch]") -> "tuple[IntArray, Judgm
     if not pieces:
         return np.zeros(0, np.int64), Judgments.from_grades({}), rows
     table = pa.Table.from_batches(pieces).sort_by([("number", "ascending"), ("first", "ascending")])
-    number, _, request_ids, items, sizes, grades = (table.column(name).to_pylist() for name in JUDGED)
+    number, _, query_ids, documents, sizes, grades = (table.column(name).to_pylist() for name in JUDGED)
     queries, starts = np.unique(np.array(number, np.int64), return_index=True)
     lengths = np.frombuffer(b"".join(sizes), np.int32).astype(np.int64)
     graded = np.frombuffer(b"".join(grades), np.float64)
     counts = np.add.reduceat([len(each) // 4 for each in sizes], starts) if len(starts) else np.zeros(0, np.int64)
     offsets = offsets_of(counts)
-    ids = [request_ids[start] for start in starts.tolist()]
+    ids = [query_ids[start] for start in starts.tolist()]
     judgments = Judgments(
-        requests=tuple(map(to_text, ids)),
-        request_ids=PackedIds.pack(ids),
+        queries=tuple(map(to_text, ids)),
+        query_ids=PackedIds.pack(ids),
         offsets=offsets,
-        items=PackedIds(b"".join(items), offsets_of(lengths)),
+        documents=PackedIds(b"".join(documents), offsets_of(lengths)),
         grades=graded,
         num_positive=np.diff(np.append(0, np.cumsum(graded > 0))[offsets]),
     )
@@ -127,14 +127,14 @@ def _judgments_in(batches: "Iterator[pa.RecordBatch]") -> "tuple[IntArray, Judgm
 
 def _packed(read: SortedRead, queries: IntArray, judgments: Judgments, *, has_blocks: bool) -> Iterator[FoundPart]:
     """Give what was read, a few bytes for each document, in portions; what is counted comes with the first."""
-    ranking, position, item, *block = read.found[np.argsort(read.found[:, 0], kind="stable")].T
-    system, query = np.divmod(ranking, max(len(queries), 1))
-    columns = (system, queries[query], position, item - judgments.offsets[query], *(block if has_blocks else ()))
-    lengths = read.num_retrieved.reshape(len(read.systems), len(queries))
+    ranking, position, document, *block = read.found[np.argsort(read.found[:, 0], kind="stable")].T
+    run, query = np.divmod(ranking, max(len(queries), 1))
+    columns = (run, queries[query], position, document - judgments.offsets[query], *(block if has_blocks else ()))
+    lengths = read.num_retrieved.reshape(len(read.runs), len(queries))
     counts = (read.num_unjudged, read.num_duplicates, read.num_rows)
     for begin in range(0, max(len(ranking), 1), _MOST):
         found = tuple(_small(column[begin : begin + _MOST]) for column in columns)
-        yield FoundPart(tuple(read.systems), found, _small(queries), _small(lengths), *counts)
+        yield FoundPart(tuple(read.runs), found, _small(queries), _small(lengths), *counts)
         queries, lengths, counts = queries[:0], lengths[:, :0], (0 * read.num_unjudged, 0 * read.num_duplicates, 0)
 
 

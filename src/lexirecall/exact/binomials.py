@@ -2,9 +2,9 @@
 
 Belongs here: the numbers behind the place of a ranking. Not here: anything about rankings.
 
-For every k, each number from 0 on is such a sum in exactly one way: the combinatorial number system. If a thousand
-items are relevant, a coefficient has thousands of digits. Computing one takes k multiplications. From a neighbour it
-takes as many as they are apart, which is faster if they are near.
+For every k, each number from 0 on is such a sum in exactly one way: the combinatorial number run. If a thousand
+documents are relevant, a coefficient has thousands of digits. Computing one takes k multiplications. From a neighbour
+it takes as many as they are apart, which is faster if they are near.
 """
 
 import math

@@ -76,9 +76,10 @@ class Place:
 def checked(
     positions: Vector, num_relevant: int | None = None, corpus_size: int | None = None
 ) -> tuple[list[int], int]:
-    """Return the positions of the items retrieved, and m; or raise.
+    """Return the positions of the documents retrieved, and m; or raise.
 
-    Items that are not retrieved are at infinity, or left out if m is given. Without m, it is the number of positions.
+    Documents that are not retrieved are at infinity, or left out if m is given. Without m, it is the number of
+    positions.
 
     >>> checked([2, 3, math.inf]), checked([2, 3], num_relevant=3)
     (([2, 3], 3), ([2, 3], 3))
@@ -147,11 +148,11 @@ def place(
 
 
 def place_of(found: list[int], m: int, n: int, order: OrderName = "recall") -> Place:
-    """Return the place of a ranking that finds its first items at these positions, unchecked.
+    """Return the place of a ranking that finds its first documents at these positions, unchecked.
 
-    By LexiRecall, C(n-m+r, r) - 1 - sum_i C(p_i - 1, i) over the r items retrieved are worse: all placements that
-    leave the same m - r items at the bottom, except itself and those that are better. By LexiPrecision it is
-    sum_i C(n - p_i, m - i + 1), which is 0 for the items at the bottom.
+    By LexiRecall, C(n-m+r, r) - 1 - sum_i C(p_i - 1, i) over the r documents retrieved are worse: all placements that
+    leave the same m - r documents at the bottom, except itself and those that are better. By LexiPrecision it is
+    sum_i C(n - p_i, m - i + 1), which is 0 for the documents at the bottom.
 
     >>> place_of([1], 2, 4), place_of([1], 2, 4, "precision")
     (Place(rank=3, total=6), Place(rank=2, total=6))

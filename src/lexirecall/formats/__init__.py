@@ -32,7 +32,7 @@ from lexirecall.positions import Positions
 from lexirecall.progress import Progress
 from lexirecall.providers import Providers
 from lexirecall.text import to_bytes
-from lexirecall.tracks import SystemPositions
+from lexirecall.tracks import RunPositions
 
 if TYPE_CHECKING:
     from lexirecall.groups import Groups
@@ -69,7 +69,7 @@ __all__ = [
     "opened_run",
     "origin_of",
     "project",
-    "sizes_of_requests",
+    "sizes_of_queries",
 ]
 
 Qrels = str | os.PathLike[str] | Mapping[Any, Mapping[Any, Any]] | Judgments | Frame
@@ -113,14 +113,14 @@ def project(qrels: Qrels, runs: Runs | None = None, *, needs_judged: bool = Fals
     qrels, sources = at_hand(qrels, sources), _at_hand_beside(sources)
     with sides_of(qrels, named, columns, sources.stdin_name) as (judged, named):
         judgments, units, unit_map = load_units(judged, conventions, sources)
-    sizes = sizes_of_requests(sources.corpus_size, judgments)
+    sizes = sizes_of_queries(sources.corpus_size, judgments)
     owners = _load_providers(sources.providers, judgments, columns)
     counted = unit_map if conventions.count == "units" else None
-    systems = _read_runs(conventions, sources, judgments, named, counted, needs_judged=needs_judged)
-    check_common(judgments, systems)
-    sizes = agreed_sizes(sizes, systems, judgments.requests)
+    projected = _read_runs(conventions, sources, judgments, named, counted, needs_judged=needs_judged)
+    check_common(judgments, projected)
+    sizes = agreed_sizes(sizes, projected, judgments.queries)
     conventions.require_corpus_size(sizes)  # a positions file may have brought it
-    positions = Positions.stack(judgments, systems, conventions, sizes, owners, units)
+    positions = Positions.stack(judgments, projected, conventions, sizes, owners, units)
     return replace(positions, frame_library=origin_of(qrels, named))
 
 
@@ -134,7 +134,7 @@ def load_judgments(qrels: Qrels, columns: Given = None) -> Judgments:
     >>> [project(judgments, run).found.positions.tolist() for run in ({"q": ["a"]}, {"q": {"b": 0.9, "a": 0.4}})]
     [[1], [2]]
     >>> import polars
-    >>> load_judgments(polars.DataFrame({"user_id": [7, 7], "item_id": [1, 2], "rating": [5, 3]})).grades.tolist()
+    >>> load_judgments(polars.DataFrame({"user_id": [7, 7], "document_id": [1, 2], "rating": [5, 3]})).grades.tolist()
     [5.0, 3.0]
     """
     with _read(Input(qrels, "qrels", columns)) as (judgments, _):
@@ -163,11 +163,11 @@ def load_positions(path: str | os.PathLike[str]) -> Positions:
 def load_units(
     qrels: Qrels, conventions: Conventions, sources: Sources
 ) -> "tuple[Judgments, Units | None, UnitMap | None]":
-    """Take judgments with the units that they are about; the judgments that come out are of items.
+    """Take judgments with the units that they are about; the judgments that come out are of documents.
 
     >>> sources = Sources(units={"c1": "d", "c2": "d"})
     >>> judgments, units, _ = load_units({"q": {"d": 1}}, Conventions(), sources)
-    >>> list(judgments.items), list(units.judgments.items)
+    >>> list(judgments.documents), list(units.judgments.documents)
     ([b'c1', b'c2'], [b'd'])
     """
     if sources.units is None:
@@ -221,7 +221,7 @@ def load_pairs(providers: ProviderMap, columns: Given = None) -> tuple[list[tupl
         return list(pairs), name
 
 
-def load_groups(by: GroupMap, requests: Sequence[str], columns: Given = None, *, qrels: Any = None) -> "Groups":
+def load_groups(by: GroupMap, queries: Sequence[str], columns: Given = None, *, qrels: Any = None) -> "Groups":
     """Take the groups of judged queries in any of their forms, or from the column of this name in frames of judgments.
 
     >>> load_groups({"q1": "easy", "q2": "hard"}, ["q1", "q2"]).names
@@ -230,7 +230,7 @@ def load_groups(by: GroupMap, requests: Sequence[str], columns: Given = None, *,
     from lexirecall.groups import Groups
 
     group_of, name = load_group_map(by, columns, qrels=qrels)
-    return Groups.from_map(group_of, requests, name=name)
+    return Groups.from_map(group_of, queries, name=name)
 
 
 def load_group_map(by: GroupMap, columns: Given = None, *, qrels: Any = None) -> tuple[dict[bytes, bytes], str]:
@@ -340,7 +340,7 @@ def _read_runs(
     units: "UnitMap | None",
     *,
     needs_judged: bool,
-) -> list[SystemPositions]:
+) -> list[RunPositions]:
     by_engines = [run for run in named if engine_of(run, sources) is not None]
     if by_engines and (text := memory_of_positions(judgments, conventions, len(by_engines), needs_judged=needs_judged)):
         if sources.show_progress is False:
@@ -350,14 +350,14 @@ def _read_runs(
     size = sum(run.size for run in named if run not in by_engines)
     with Progress("reading runs", size, shown=sources.show_progress if size else False) as progress:
 
-        def read(run: NamedRun) -> list[SystemPositions]:
+        def read(run: NamedRun) -> list[RunPositions]:
             with opened_run(run, conventions, sources, progress.advance) as form:
                 return read_form(form, judgments, conventions, units, needs_judged=needs_judged)
 
         # an engine uses all cores for one run, and says by itself how far it is
         parts = [read(run) for run in named] if by_engines else _side_by_side(read, named, progress)
-    check_names((system.name, run.label) for run, part in zip(named, parts, strict=True) for system in part)
-    return [system for part in parts for system in part]
+    check_names((each.name, run.label) for run, part in zip(named, parts, strict=True) for each in part)
+    return [each for part in parts for each in part]
 
 
 _MUCH = 10**9  # bytes
@@ -383,8 +383,8 @@ def memory_of_positions(
 
 
 def _side_by_side(
-    read: Callable[[NamedRun], list[SystemPositions]], named: list[NamedRun], progress: Progress
-) -> list[list[SystemPositions]]:
+    read: Callable[[NamedRun], list[RunPositions]], named: list[NamedRun], progress: Progress
+) -> list[list[RunPositions]]:
     """Read several runs at once; the first error in the order given is the one raised."""
     num_threads = min(len(named), num_cores())
     if num_threads == 1:
@@ -401,24 +401,24 @@ def _side_by_side(
             raise
 
 
-def check_common(judgments: Judgments, systems: list[SystemPositions]) -> None:
-    """Raise if a system answers none of the judged requests."""
-    strangers = [system.name for system in systems if not system.answered.any()]
+def check_common(judgments: Judgments, runs: list[RunPositions]) -> None:
+    """Raise if a run answers none of the judged queries."""
+    strangers = [run.name for run in runs if not run.answered.any()]
     if strangers:
-        raise nothing_in_common(strangers, judgments.requests)
+        raise nothing_in_common(strangers, judgments.queries)
 
 
-def nothing_in_common(strangers: Sequence[str], requests: Sequence[str]) -> DataError:
-    """Return the error about systems that answer none of the judged requests, with examples of these."""
+def nothing_in_common(strangers: Sequence[str], queries: Sequence[str]) -> DataError:
+    """Return the error about runs that answer none of the judged queries, with examples of these."""
     return DataError(
         f"no query in common with the judgments: {listed(strangers)}",
-        remedy=f"the judgments have queries such as {listed(map(repr, requests), most=3)}; "
+        remedy=f"the judgments have queries such as {listed(map(repr, queries), most=3)}; "
         "are the ids written the same way, and is it the right file?",
     )
 
 
 def corpus_sizes(corpus_size: CorpusSize) -> int | Callable[[Sequence[str]], IntArray] | None:
-    """Return n, or a function that gives n of each judged request, [Q], if it is not the same for all; None if unknown.
+    """Return n, or a function that gives n of each judged query, [Q], if it is not the same for all; None if unknown.
 
     >>> corpus_sizes(100)
     100
@@ -433,20 +433,20 @@ def corpus_sizes(corpus_size: CorpusSize) -> int | Callable[[Sequence[str]], Int
         return partial(_sizes_of, sizes, name)
 
 
-def sizes_of_requests(corpus_size: CorpusSize, judgments: Judgments) -> IntArray | None:
-    """Return n of each judged request, [Q], as it is given or as the judgments have it; None if it is unknown.
+def sizes_of_queries(corpus_size: CorpusSize, judgments: Judgments) -> IntArray | None:
+    """Return n of each judged query, [Q], as it is given or as the judgments have it; None if it is unknown.
 
-    >>> sizes_of_requests(100, Judgments.from_grades({b"q": {b"a": 1}, b"r": {b"a": 1}})).tolist()
+    >>> sizes_of_queries(100, Judgments.from_grades({b"q": {b"a": 1}, b"r": {b"a": 1}})).tolist()
     [100, 100]
     """
-    n, requests = corpus_sizes(corpus_size), judgments.requests
-    sizes = n(requests) if callable(n) else None if n is None else np.full(len(requests), n)
+    n, queries = corpus_sizes(corpus_size), judgments.queries
+    sizes = n(queries) if callable(n) else None if n is None else np.full(len(queries), n)
     return with_own_sizes(sizes, judgments)
 
 
-def _sizes_of(sizes: Mapping[bytes, int], name: str, requests: Sequence[str]) -> IntArray:
-    missing = [request for request in requests if to_bytes(request) not in sizes]
+def _sizes_of(sizes: Mapping[bytes, int], name: str, queries: Sequence[str]) -> IntArray:
+    missing = [query for query in queries if to_bytes(query) not in sizes]
     if missing:
         problem = f"{name}: no corpus size is given for {listed(missing)}"
         raise DataError(problem, remedy="give one for each judged query")
-    return np.array([sizes[to_bytes(request)] for request in requests], np.int64)
+    return np.array([sizes[to_bytes(query)] for query in queries], np.int64)

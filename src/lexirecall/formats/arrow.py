@@ -13,13 +13,13 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from lexirecall.formats.assembly import SortedRead, systems_of
+from lexirecall.formats.assembly import SortedRead, runs_of
 from lexirecall.formats.columns import Columns
 from lexirecall.formats.native import arrays_of, judgments_from, rules_of, secret
 from lexirecall.judgments import Judgments
 from lexirecall.manifest import Conventions
 from lexirecall.reader import reader_in_use
-from lexirecall.tracks import SystemPositions
+from lexirecall.tracks import RunPositions
 from lexirecall.units.unitmap import UnitMap
 
 
@@ -44,7 +44,7 @@ def project_batches(
     *,
     needs_judged: bool,
     is_given: bool,
-) -> list[SystemPositions] | None:
+) -> list[RunPositions] | None:
     """Turn rows into positions, as `project_table` does; None if that must be done there.
 
     Each of the batches is anything with a stream of Arrow, such as a table of pyarrow or a frame of polars.
@@ -55,10 +55,10 @@ def project_batches(
     if not _are_known(_native, table, batches) or _native.repeated_rows(table):
         return None
     read = read_in(table, columns, name)
-    if not read.num_rows or (is_given and len(read.systems) > 1):
+    if not read.num_rows or (is_given and len(read.runs) > 1):
         return None
-    read = read._replace(systems=[name]) if is_given else read
-    return systems_of(read, judgments, conventions, needs_judged=needs_judged)
+    read = read._replace(runs=[name]) if is_given else read
+    return runs_of(read, judgments, conventions, needs_judged=needs_judged)
 
 
 def new_table(
@@ -67,7 +67,7 @@ def new_table(
     """Return a compiled reader of the runs in tables with these columns."""
     from lexirecall import _native
 
-    roles = columns.score is None, columns.system, columns.request, columns.item, columns.order
+    roles = columns.score is None, columns.run, columns.query, columns.document, columns.order
     arrays = arrays_of(judgments, conventions, units, needs_judged=needs_judged)
     return _native.new_table(*arrays, *rules_of(conventions), *roles)
 
@@ -76,9 +76,9 @@ def read_in(table: Any, columns: Columns, name: str) -> SortedRead:
     """Return what such a reader has found; `name` is for a table that names no runs."""
     from lexirecall import _native
 
-    systems, *found, num_rows = _native.table(table)
+    runs, *found, num_rows = _native.table(table)
     found, num_retrieved, num_unjudged = (np.frombuffer(each, np.int64) for each in found)
-    names = [name] if columns.system is None else systems
+    names = [name] if columns.run is None else runs
     none = np.zeros(len(names), np.int64)
     return SortedRead(names, found.reshape(-1, 5), num_retrieved, num_unjudged, none, num_rows)
 
@@ -87,7 +87,9 @@ def judgments_in_batches(batches: Iterable[Any], columns: Columns, name: str) ->
     """Take judgments from rows, as `judgments_in_rows` does; None if that must be done there."""
     from lexirecall import _native
 
-    table = _native.new_judgment_table(secret(), columns.is_score_graded, columns.request, columns.item, columns.grade)
+    table = _native.new_judgment_table(
+        secret(), columns.is_score_graded, columns.query, columns.document, columns.grade
+    )
     if not _are_known(_native, table, batches):
         return None
     *arrays, num_repeated, num_rows = _native.judgment_table(table)

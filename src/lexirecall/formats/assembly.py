@@ -1,4 +1,4 @@
-"""Assembly: from the places of the judged items in whole rankings to the positions that count.
+"""Assembly: from the places of the judged documents in whole rankings to the positions that count.
 
 Belongs here: depth cut, judged-only, imputation that depends on the list; the same for every reader.
 Not here: how rankings are read and ordered.
@@ -14,7 +14,7 @@ import numpy as np
 from lexirecall.judgments import BoolArray, IntArray, Judgments, offsets_of
 from lexirecall.manifest import Conventions
 from lexirecall.segments import Segments
-from lexirecall.tracks import SystemPositions, Tracks, reachable
+from lexirecall.tracks import RunPositions, Tracks, reachable
 
 _AT_ONCE = 2**18
 
@@ -30,10 +30,11 @@ def assemble(
     num_unjudged: int,
     num_duplicates: int = 0,
     num_extra: int = 0,
-) -> SystemPositions:
-    """Apply the conventions to one system's rankings, given the places of their judged items and their lengths.
+) -> RunPositions:
+    """Apply the conventions to one run's rankings, given the places of their judged documents and their lengths.
 
-    `judged` may lack items that no convention and no measure asks for; `num_retrieved` is -1 for unanswered requests.
+    `judged` may lack documents that no convention and no measure asks for; `num_retrieved` is -1 for unanswered
+    queries.
     """
     lengths = np.maximum(num_retrieved, 0)
     if conventions.ties != "expected":
@@ -42,11 +43,11 @@ def assemble(
         judged = judged.filter(reachable(judged, conventions.depth))
         lengths = np.minimum(lengths, conventions.depth)
     if conventions.judged_only:
-        judged = _close_gaps(judged.filter(judgments.grades[judged.items] >= 0))
+        judged = _close_gaps(judged.filter(judgments.grades[judged.documents] >= 0))
         lengths = judged.segments.sizes
     is_positive = _are_below(judged, judgments.offsets[:-1] + judgments.num_positive)
     found = judged.filter(is_positive)
-    return SystemPositions(
+    return RunPositions(
         name=name,
         answered=num_retrieved >= 0,
         num_retrieved=lengths,
@@ -59,12 +60,12 @@ def assemble(
 
 
 class SortedRead(NamedTuple):
-    """Rows of runs, read and sorted into rankings, which are numbered system · Q + query; plain arrays and lists."""
+    """Rows of runs, read and sorted into rankings, which are numbered run · Q + query; plain arrays and lists."""
 
-    systems: list[str]
+    runs: list[str]
     """In the order of rows, or the one name that was given."""
     found: IntArray
-    """The judged items: ranking, position, item, and start and size of its block of equal scores, [n, 5].
+    """The judged documents: ranking, position, document, and start and size of its block of equal scores, [n, 5].
 
     Rankings come in any order, the positions of each ascending."""
     num_retrieved: IntArray
@@ -76,15 +77,15 @@ class SortedRead(NamedTuple):
     num_rows: int
 
 
-def systems_of(
+def runs_of(
     read: SortedRead,
     judgments: Judgments,
     conventions: Conventions,
     *,
     needs_judged: bool,
-) -> list[SystemPositions]:
-    """Apply the conventions to each system."""
-    width = len(judgments.requests)
+) -> list[RunPositions]:
+    """Apply the conventions to each run."""
+    width = len(judgments.queries)
     tracks = tracks_of(read.found, len(read.num_retrieved), has_blocks=conventions.ties == "expected")
     return [
         assemble(
@@ -97,7 +98,7 @@ def systems_of(
             num_unjudged=int(read.num_unjudged[s]),
             num_duplicates=int(read.num_duplicates[s]),
         )
-        for s, name in enumerate(read.systems)
+        for s, name in enumerate(read.runs)
     ]
 
 
@@ -105,7 +106,7 @@ def tracks_of(found: IntArray, num_rankings: int, *, has_blocks: bool = True) ->
     """Put rankings one after the other; rows are as in SortedRead. Nothing of these is kept.
 
     >>> tracks = tracks_of(np.array([[2, 1, 7, 0, 1], [0, 3, 5, 2, 1], [2, 4, 6, 3, 2]]), 3)
-    >>> tracks.segments.sizes.tolist(), tracks.positions.tolist(), tracks.items.tolist()
+    >>> tracks.segments.sizes.tolist(), tracks.positions.tolist(), tracks.documents.tolist()
     ([1, 0, 2], [3, 1, 4], [5, 7, 6])
     """
     rankings = found[:, 0]
@@ -116,18 +117,18 @@ def tracks_of(found: IntArray, num_rankings: int, *, has_blocks: bool = True) ->
 
 
 def _are_below(tracks: Tracks, limits: IntArray) -> BoolArray:
-    """Tell which items are below the limit of their ranking, some rankings at a time: there may be very many items."""
-    offsets, below = tracks.segments.offsets, np.empty(len(tracks.items), bool)
-    width = max(1, len(limits) * _AT_ONCE // max(1, len(tracks.items)))
+    """Tell which documents are below the limit of their ranking, some rankings at a time to save memory."""
+    offsets, below = tracks.segments.offsets, np.empty(len(tracks.documents), bool)
+    width = max(1, len(limits) * _AT_ONCE // max(1, len(tracks.documents)))
     for start in range(0, len(limits), width):
         borders = offsets[start : start + width + 1]
         here = slice(borders[0], borders[-1])
-        below[here] = tracks.items[here] < np.repeat(limits[start : start + width], np.diff(borders))
+        below[here] = tracks.documents[here] < np.repeat(limits[start : start + width], np.diff(borders))
     return below
 
 
 def _close_gaps(tracks: Tracks) -> Tracks:
-    """Count the items anew, as if nothing else were between them; tied blocks shrink to the items that are left."""
+    """Count the documents anew, as if nothing else were between them; tied blocks shrink to what is left."""
     ordinals = tracks.segments.ordinals
     if tracks.block_starts is None or not len(ordinals):
         return replace(tracks, positions=ordinals)
@@ -142,14 +143,14 @@ def _close_gaps(tracks: Tracks) -> Tracks:
 
 
 def _optimistic(found: Tracks, lengths: Sequence[int], judgments: Judgments) -> Tracks:
-    """Put the missing items right below each list, the highest grades first: the best order for every level."""
-    positions, items = [], []
-    for request, (start, stop) in enumerate(pairwise(found.segments.offsets)):
-        first = judgments.offsets[request]
-        positive = np.arange(first, first + judgments.num_positive[request])
-        missing = positive[~np.isin(positive, found.items[start:stop])]
+    """Put the missing documents right below each list, the highest grades first: the best order for every level."""
+    positions, documents = [], []
+    for query, (start, stop) in enumerate(pairwise(found.segments.offsets)):
+        first = judgments.offsets[query]
+        positive = np.arange(first, first + judgments.num_positive[query])
+        missing = positive[~np.isin(positive, found.documents[start:stop])]
         missing = missing[np.argsort(-judgments.grades[missing], kind="stable")]
-        positions += [found.positions[start:stop], lengths[request] + np.arange(1, len(missing) + 1)]
-        items += [found.items[start:stop], missing]
+        positions += [found.positions[start:stop], lengths[query] + np.arange(1, len(missing) + 1)]
+        documents += [found.documents[start:stop], missing]
     segments = Segments(offsets_of(judgments.num_positive))
-    return Tracks(segments, np.concatenate(positions), np.concatenate(items))
+    return Tracks(segments, np.concatenate(positions), np.concatenate(documents))

@@ -30,7 +30,7 @@ def judgments_from_catalogue(qrels: str) -> Judgments:
     """Take the judgments of a data set; what must be downloaded for them is downloaded first.
 
     A document that is judged more than once, with different grades, is an error: ir_datasets gives one judgment for
-    each subtopic, and none of these is the judgment of the request.
+    each subtopic, and none of these is the judgment of the query.
 
     >>> judgments_from_catalogue("ir_datasets:vaswani").num_relevant(1).sum()  # doctest: +SKIP
     2083
@@ -79,12 +79,12 @@ def _judgments(given: Iterable[Any], name: str) -> Judgments:
     grades: dict[bytes, dict[bytes, float]] = {}
     num_repeated = 0
     for judgment in given:
-        judged, item = grades.setdefault(to_bytes(judgment.query_id), {}), to_bytes(judgment.doc_id)
+        judged, document = grades.setdefault(to_bytes(judgment.query_id), {}), to_bytes(judgment.doc_id)
         grade = _grade(judgment, name)
-        num_repeated += item in judged
-        if judged.setdefault(item, grade) != grade:
-            which = f"document {shown(item)} of query {shown(judgment.query_id)}"
-            problem = f"{which} has the grades {plain(judged[item])} and {plain(grade)}"
+        num_repeated += document in judged
+        if judged.setdefault(document, grade) != grade:
+            which = f"document {shown(document)} of query {shown(judgment.query_id)}"
+            problem = f"{which} has the grades {plain(judged[document])} and {plain(grade)}"
             remedy = "are these judgments of subtopics? Give a file with one grade for each document"
             raise FormatError(name, None, problem, remedy=remedy)
     if not grades:

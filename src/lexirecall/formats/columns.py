@@ -1,10 +1,10 @@
-"""Columns: which column of a table holds the requests, the items, the scores.
+"""Columns: which column of a table holds the queries, the documents, the scores.
 
 Belongs here: the names that columns usually have, and the choice among those of a table. Not here: tables themselves
 (frames, engines).
 
 A column is found by its name, without regard to case and to the signs between words: `query-id` is `Query_ID`. Names
-that are given take precedence over the usual ones, and must be there. A role is one of CALLED;
+that are given take precedence over the usual ones, and must be there. A role is one of USUAL;
 `qrels.document=movie` is for the judgments only.
 """
 
@@ -29,7 +29,7 @@ _EQUAL = (_THING_IDS, _RUNS, _RANKERS)
 """Names of equal standing: of two of them in one table, either might be meant."""
 
 USUAL = {
-    "request": (
+    "query": (
         "query_id",
         "qid",
         "topic_id",
@@ -45,7 +45,7 @@ USUAL = {
         "session_id",
         "sessionid",
     ),
-    "item": (
+    "document": (
         "doc_id",
         "docno",
         "docid",
@@ -59,7 +59,7 @@ USUAL = {
     "score": ("score", "prediction", "similarity"),
     "rank": ("rank",),
     "grade": ("relevance", "rel", "label", "rating", "grade", "score"),  # the last is what BEIR calls grades
-    "system": (*_RUNS, *_RANKERS),
+    "run": (*_RUNS, *_RANKERS),
     "provider": ("provider", "provider_id"),
     "group": ("group", "group_id"),
     "unit": (
@@ -84,27 +84,25 @@ USUAL = {
 }
 """The usual names of a column of each role; the first one present counts."""
 
-CALLED = {role: {"request": "query", "item": "document", "system": "run"}.get(role, role) for role in USUAL}
-"""What users call each role."""
 ROLES_OF = {
-    "run": ("request", "item", "score", "rank", "system"),
-    "qrels": ("request", "item", "grade"),
-    "providers": ("item", "provider"),
-    "groups": ("request", "group"),
-    "units": ("request", "item", "unit", "rule"),
-    "subtopics": ("request", "item", "unit", "grade"),
-    "texts": ("request", "item", "text"),
+    "run": ("query", "document", "score", "rank", "run"),
+    "qrels": ("query", "document", "grade"),
+    "providers": ("document", "provider"),
+    "groups": ("query", "group"),
+    "units": ("query", "document", "unit", "rule"),
+    "subtopics": ("query", "document", "unit", "grade"),
+    "texts": ("query", "document", "text"),
 }
 _NEEDED = {
-    "run": ("request", "item"),
-    "qrels": ("request", "item"),
-    "providers": ("item", "provider"),
-    "groups": ("request", "group"),
-    "units": ("item", "unit"),
-    "subtopics": ("request", "item", "unit"),
+    "run": ("query", "document"),
+    "qrels": ("query", "document"),
+    "providers": ("document", "provider"),
+    "groups": ("query", "group"),
+    "units": ("document", "unit"),
+    "subtopics": ("query", "document", "unit"),
 }
-_ALSO = {"groups": {"request": ("query",)}}  # elsewhere that column holds the words of a query
-_OPTIONAL = {"units": ("request",)}
+_ALSO = {"groups": {"query": ("query",)}}  # elsewhere that column holds the words of a query
+_OPTIONAL = {"units": ("query",)}
 """Roles that a table may lack although a column is named, because that name is for the other tables."""
 
 Given = Mapping[str, str] | None
@@ -114,12 +112,12 @@ Given = Mapping[str, str] | None
 class Columns:
     """The columns of one table, by role; None for a role without a column."""
 
-    request: str = ""
-    item: str = ""
+    query: str = ""
+    document: str = ""
     score: str | None = None
     rank: str | None = None
     grade: str | None = None
-    system: str | None = None
+    run: str | None = None
     provider: str | None = None
     group: str | None = None
     unit: str | None = None
@@ -130,15 +128,15 @@ class Columns:
     def roles(self, kind: str) -> dict[str, str | None]:
         """Return the column of each role that input of a kind needs; a run has scores, or else ranks.
 
-        >>> Columns(request="qid", item="docno", rank="rank").roles("run")
-        {'system': None, 'request': 'qid', 'item': 'docno', 'rank': 'rank'}
+        >>> Columns(query="qid", document="docno", rank="rank").roles("run")
+        {'run': None, 'query': 'qid', 'document': 'docno', 'rank': 'rank'}
         """
         if kind not in ("run", "qrels"):
             return {role: getattr(self, role) or None for role in ROLES_OF[kind]}
-        ids: dict[str, str | None] = {"request": self.request, "item": self.item}
+        ids: dict[str, str | None] = {"query": self.query, "document": self.document}
         if kind == "qrels":
             return {**ids, "grade": self.grade}
-        return {"system": self.system, **ids, "score" if self.score else "rank": self.order}
+        return {"run": self.run, **ids, "score" if self.score else "rank": self.order}
 
     @property
     def order(self) -> str:
@@ -149,7 +147,7 @@ class Columns:
 def find_columns(names: Sequence[str], kind: str, given: Given = None, *, source: str) -> Columns:
     """Find the columns that an input of a kind needs among the names that a table has.
 
-    >>> find_columns(["qid", "docid", "docno", "score", "rank"], "run", source="bm25").item
+    >>> find_columns(["qid", "docid", "docno", "score", "rank"], "run", source="bm25").document
     'docno'
     >>> find_columns(["user", "movie", "stars"], "qrels", {"document": "movie", "grade": "stars"}, source="x").grade
     'stars'
@@ -158,7 +156,7 @@ def find_columns(names: Sequence[str], kind: str, given: Given = None, *, source
     found: dict[str, str | None] = {}
     for role in ROLES_OF[kind]:
         wanted = _given(given, kind, role)
-        if wanted not in names and role in _OPTIONAL.get(kind, ()) and f"{kind}.{CALLED[role]}" not in (given or {}):
+        if wanted not in names and role in _OPTIONAL.get(kind, ()) and f"{kind}.{role}" not in (given or {}):
             wanted = None
         if wanted is not None and wanted not in names:
             raise FormatError(source, None, f"the table has no column {wanted!r}", remedy=_there_are(names, wanted))
@@ -170,33 +168,33 @@ def find_columns(names: Sequence[str], kind: str, given: Given = None, *, source
     _check_single(names, found, source)
     is_graded_by_name = spelling(found.get("grade") or "") == "score"
     return Columns(
-        request=found.pop("request", None) or "",
-        item=found.pop("item", None) or "",
+        query=found.pop("query", None) or "",
+        document=found.pop("document", None) or "",
         is_score_graded=is_graded_by_name and _given(given, kind, "grade") is None,
         **found,
     )
 
 
 def _given(given: Given, kind: str, role: str) -> str | None:
-    return (given or {}).get(f"{kind}.{CALLED[role]}") or (given or {}).get(CALLED[role])
+    return (given or {}).get(f"{kind}.{role}") or (given or {}).get(role)
 
 
-def check_one_system(column: str, number: int, source: str) -> None:
-    """Raise if a column of systems has several, but one name is given for the table."""
+def check_one_run(column: str, number: int, source: str) -> None:
+    """Raise if a column of runs has several, but one name is given for the table."""
     if number > 1:
         problem = f"the column {column!r} has {number:,} runs, but only one name is given"
         raise FormatError(source, None, problem, remedy="pass the table by itself, without a name")
 
 
 def has_usual_columns(names: Sequence[str]) -> bool:
-    """Tell whether these look like the header of a table: an owner (request, provider or unit) and items, or groups.
+    """Tell whether these look like the header of a table: an owner (query, provider or unit) and documents, or groups.
 
     >>> has_usual_columns(["query-id", "corpus-id", "score"]), has_usual_columns(["301", "Q0", "FR94-1", "1"])
     (True, False)
     """
-    has_owner = any(_usual(names, role) is not None for role in ("request", "provider", "unit"))
-    has_groups = _usual(names, "group") is not None and _usual(names, "request", also=("query",)) is not None
-    return has_groups or (has_owner and _usual(names, "item") is not None)
+    has_owner = any(_usual(names, role) is not None for role in ("query", "provider", "unit"))
+    has_groups = _usual(names, "group") is not None and _usual(names, "query", also=("query",)) is not None
+    return has_groups or (has_owner and _usual(names, "document") is not None)
 
 
 NO_GRADES = "the column 'score' holds fractions, which look like the scores of a run, not like grades"
@@ -205,11 +203,11 @@ NO_GRADES_REMEDY = "is this a run? The order is: QRELS RUN. If they are grades, 
 
 def check_given(given: Given) -> None:
     """Raise if a column is given for an unknown role, or a role without a column."""
-    allowed = {*CALLED.values(), *(f"{kind}.{CALLED[role]}" for kind, roles in ROLES_OF.items() for role in roles)}
+    allowed = {*USUAL, *(f"{kind}.{role}" for kind, roles in ROLES_OF.items() for role in roles)}
     if unknown := [role for role in given or {} if role not in allowed]:
         raise UsageError(
             f"columns: unknown role {', '.join(map(repr, unknown))}",
-            remedy=f"the roles are {', '.join(CALLED.values())}; `qrels.document` applies to the judgments only",
+            remedy=f"the roles are {', '.join(USUAL)}; `qrels.document` applies to the judgments only",
         )
     if unnamed := [role for role, name in (given or {}).items() if name == ""]:
         raise UsageError(f"columns: no column is named for {unnamed[0]}", remedy=f"name it, or leave out {unnamed[0]}")
@@ -227,7 +225,7 @@ def _usual(names: Sequence[str], role: str, source: str = "", also: Sequence[str
     chosen = [column for name in present if name in equal for column in by_spelling[name]]
     if source and len({*chosen}) > 1:
         what = " or ".join(map(repr, dict.fromkeys(chosen)))
-        remedy = f"say which, as in columns={{{CALLED[role]!r}: {chosen[0]!r}}} or --columns {CALLED[role]}={chosen[0]}"
+        remedy = f"say which, as in columns={{{role!r}: {chosen[0]!r}}} or --columns {role}={chosen[0]}"
         raise FormatError(source, None, f"the {WORDS[role]}s may be in the column {what}", remedy=remedy)
     return chosen[0]
 
@@ -252,7 +250,7 @@ def spelling(name: str) -> str:
 def _not_found(names: Sequence[str], roles: Sequence[str], source: str) -> FormatError:
     what = (" or " if roles[-1] == "rank" else " and ").join(f"{WORDS[role]}s" for role in roles)
     usual = listed((name for role in roles for name in USUAL[role]), most=9)
-    first = CALLED[roles[0]]
+    first = roles[0]
     return FormatError(
         source,
         None,

@@ -1,9 +1,10 @@
-"""Counted: positions from counts. A position is 1 + the number of items that come before; no list is needed, no sort.
+"""Counted: positions from counts. A position is 1 + the number of documents before; no list is needed, no sort.
 
-Belongs here: what is counted for each judged item, the rules of ties over counts, the options that make sense where the
-whole corpus is scored, and the step to Positions. Not here: counting itself (scores, embeddings).
+Belongs here: what is counted for each judged document, the rules of ties over counts, the options that make sense where
+the whole corpus is scored, and the step to Positions. Not here: counting itself (scores, embeddings).
 
-All counts are sums over disjoint parts of the corpus: blocks, devices and machines count their own items, and add up.
+All counts are sums over disjoint parts of the corpus: blocks, devices and machines count their own documents, and add
+up.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +20,7 @@ from lexirecall.judgments import IntArray, Judgments
 from lexirecall.manifest import OF_UNITS, READING, Conventions
 from lexirecall.positions import Positions
 from lexirecall.segments import Segments, sums_of
-from lexirecall.tracks import SystemPositions, Tracks
+from lexirecall.tracks import RunPositions, Tracks
 
 ACCEPTED = ("ties", "depth", "judged_only", "imputation")
 """The conventions that make sense where every document has a score."""
@@ -37,71 +38,78 @@ _REFUSED = {
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """What one system's scores say about the judged items that are in the corpus, request after request."""
+    """What one run's scores say about the judged documents that are in the corpus, query after query."""
 
     judgments: Judgments
     segments: Segments
-    """The items of each request; of those that are in the corpus, all must be here."""
-    items: IntArray
+    """The documents of each query; of those that are in the corpus, all must be here."""
+    documents: IntArray
     """Index into the grades and ids of the judgments."""
     above: IntArray
-    """How many items of the corpus have a higher score."""
+    """How many documents of the corpus have a higher score."""
     tied: IntArray
-    """How many items of the corpus have the same score, the item itself among them."""
+    """How many documents of the corpus have the same score, the document itself among them."""
     before: IntArray | None
     """Of these, how many come before it: those with a larger id, by bytes; under ties="input", those with a lower
-    index. Rules that go by grade follow from that. None if every item is alone with its score."""
-    num_items: IntArray
-    """How many items the corpus has for each request, [Q]: those that are excluded are not in it."""
+    index. Rules that go by grade follow from that. None if every document is alone with its score."""
+    num_documents: IntArray
+    """How many documents the corpus has for each query, [Q]: those that are excluded are not in it."""
 
 
 def positions_of(counted: Counted | Mapping[str, Counted], conventions: Conventions, name: str = "run") -> Positions:
-    """Return the positions of one system, or of several by name.
+    """Return the positions of one run, or of several by name.
 
-    What is relevant and not in the corpus is missing: it is imputed at the end, so n grows by the number of such items.
+    What is relevant and not in the corpus is missing: it is imputed at the end, so n grows by the number of such
+    documents.
 
     >>> judgments = Judgments.from_grades({b"q": {b"a": 1, b"b": 1}})
     >>> above, tied, n = np.array([4, 2]), np.array([1, 1]), np.array([9])
     >>> counted = Counted(judgments, Segments(np.array([0, 2])), np.array([0, 1]), above, tied, None, n)
     >>> positions = positions_of(counted, Conventions())
-    >>> positions.found.positions.tolist(), positions.found.items.tolist(), positions.corpus_size.tolist()
+    >>> positions.found.positions.tolist(), positions.found.documents.tolist(), positions.corpus_size.tolist()
     ([3, 5], [1, 0], [9])
     """
     by_name = counted if isinstance(counted, Mapping) else {name: counted}
     first = next(iter(by_name.values()))
-    systems = [system_of(each, conventions, own) for own, each in by_name.items()]
-    is_positive = first.judgments.grades[first.items] > 0
+    runs = [run_of(each, conventions, own) for own, each in by_name.items()]
+    is_positive = first.judgments.grades[first.documents] > 0
     missing = first.judgments.num_positive - first.segments.filter(is_positive).sizes
-    return Positions.stack(first.judgments, systems, conventions, first.num_items + missing)
+    return Positions.stack(first.judgments, runs, conventions, first.num_documents + missing)
 
 
-def system_of(counted: Counted, conventions: Conventions, name: str) -> SystemPositions:
-    """Return one system's positions under the conventions."""
+def run_of(counted: Counted, conventions: Conventions, name: str) -> RunPositions:
+    """Return one run's positions under the conventions."""
     positions = 1 + counted.above + _before(counted, conventions.ties)
-    least = counted.segments.owners * (counted.num_items.max(initial=0) + 1)
+    least = counted.segments.owners * (counted.num_documents.max(initial=0) + 1)
     order = np.argsort(least + positions)  # one key is sorted faster than two
-    tracks = Tracks(counted.segments, positions[order], counted.items[order], counted.above[order], counted.tied[order])
-    return assemble(name, counted.judgments, conventions, tracks, counted.num_items, needs_judged=True, num_unjudged=0)
+    tracks = Tracks(
+        counted.segments, positions[order], counted.documents[order], counted.above[order], counted.tied[order]
+    )
+    return assemble(
+        name, counted.judgments, conventions, tracks, counted.num_documents, needs_judged=True, num_unjudged=0
+    )
 
 
 def _before(counted: Counted, ties: str) -> IntArray:
-    """Return how many of the items with the same score come before each item, by the rule."""
+    """Return how many of the documents with the same score come before each document, by the rule."""
     if not (counted.tied > 1).any():
-        return np.zeros(len(counted.items), np.int64)
+        return np.zeros(len(counted.documents), np.int64)
     if counted.before is None:
         raise ValueError("some documents are tied, but those that come before them were not counted")
     return _by_grade(counted, counted.before, ties) if ties in ("worst", "best") else counted.before
 
 
 def _by_grade(counted: Counted, before: IntArray, ties: str) -> IntArray:
-    """Count anew with relevant items last, or first: by grade, then by id, descending, as in a ranking.
+    """Count anew with relevant documents last, or first: by grade, then by id, descending, as in a ranking.
 
-    Items without a judgment are like those of grade 0. So what is relevant only moves over the other items of its
-    block, and these only lose, or gain, what is relevant.
+    Documents without a judgment are like those of grade 0. So what is relevant only moves over the other documents of
+    its block, and these only lose, or gain, what is relevant.
     """
-    gains = np.maximum(counted.judgments.grades[counted.items], 0)
+    gains = np.maximum(counted.judgments.grades[counted.documents], 0)
     is_positive = gains > 0
-    keys = np.column_stack([counted.segments.owners, counted.above])  # what has the same score has as many items above
+    keys = np.column_stack(
+        [counted.segments.owners, counted.above]
+    )  # what has the same score has as many documents above
     block = np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1)
     num_positive = sums_of(is_positive, block, len(block)).astype(np.int64)[block]
     rank = _places(np.lexsort((before, gains if ties == "worst" else -gains, ~is_positive, block)), block)
@@ -115,24 +123,24 @@ def _by_grade(counted: Counted, before: IntArray, ties: str) -> IntArray:
 
 
 def _places(order: IntArray, block: IntArray) -> IntArray:
-    """Return the place of each item within its block, from 0, given the order of all."""
+    """Return the place of each document within its block, from 0, given the order of all."""
     places = np.empty(len(order), np.int64)
     places[order] = np.arange(len(order)) - np.searchsorted(block[order], block[order])
     return places
 
 
-def id_ranks(item_ids: Sequence[bytes] | None, num_items: int) -> IntArray:
-    r"""Return the rank of each item in the order of the bytes of its id, from 0; without ids, of its index as text.
+def id_ranks(document_ids: Sequence[bytes] | None, num_documents: int) -> IntArray:
+    r"""Return the rank of each document in the order of the bytes of its id, from 0; without ids, of its index as text.
 
     >>> id_ranks([b"b", b"\xc3\xa9", b"B"], 3).tolist(), id_ranks(None, 12).tolist()
     ([1, 2, 0], [0, 1, 4, 5, 6, 7, 8, 9, 10, 11, 2, 3])
     """
-    if item_ids is None:
-        ascending = np.lexsort(text_order(np.arange(num_items))[::-1])
+    if document_ids is None:
+        ascending = np.lexsort(text_order(np.arange(num_documents))[::-1])
     else:
-        ascending = np.array(sorted(range(num_items), key=item_ids.__getitem__), np.int64)
-    ranks = np.empty(num_items, np.int64)
-    ranks[ascending] = np.arange(num_items)
+        ascending = np.array(sorted(range(num_documents), key=document_ids.__getitem__), np.int64)
+    ranks = np.empty(num_documents, np.int64)
+    ranks[ascending] = np.arange(num_documents)
     return ranks
 
 
@@ -146,8 +154,8 @@ def text_order(numbers: IntArray) -> tuple[IntArray, IntArray]:
     return numbers * 10 ** (18 - lengths), lengths
 
 
-def tie_order(ties: str, item_ids: Sequence[bytes] | None, num_items: int) -> Callable[[], IntArray]:
-    """Return a function that gives each item a number: of items with the same score, that with the larger one is first.
+def tie_order(ties: str, document_ids: Sequence[bytes] | None, num_documents: int) -> Callable[[], IntArray]:
+    """Return a function that numbers documents: of those with the same score, the one with the larger number is first.
 
     It is a function because most scores have no ties, and ids are then never sorted.
 
@@ -155,8 +163,8 @@ def tie_order(ties: str, item_ids: Sequence[bytes] | None, num_items: int) -> Ca
     ([2, 1, 0], [0, 2, 1])
     """
     if ties == "input":
-        return lambda: np.arange(num_items - 1, -1, -1)
-    return lambda: id_ranks(item_ids, num_items)
+        return lambda: np.arange(num_documents - 1, -1, -1)
+    return lambda: id_ranks(document_ids, num_documents)
 
 
 def conventions_of(function: str, options: Mapping[str, Any]) -> Conventions:

@@ -1,10 +1,10 @@
-"""Counting: places counted in units instead of items.
+"""Counting: places counted in units instead of documents.
 
-Belongs here: the rule by which an item takes a place or none. Not here: the order of rankings (ranking), where units
+Belongs here: the rule by which a document takes a place or none. Not here: the order of rankings (ranking), where units
 are (units).
 
-An item takes a place if it brings a unit of which no item has appeared in its ranking, or is of no unit; otherwise it
-takes none, and is where the last one that did is.
+A document takes a place if it brings a unit of which no document has appeared in its ranking, or is of no unit;
+otherwise it takes none, and is where the last one that did is.
 """
 
 import numpy as np
@@ -18,9 +18,9 @@ from lexirecall.units.unitmap import UnitMap
 def place_by_units(
     lines: RankedLines, slots: IntArray, units: UnitMap, grades: FloatArray, ties: str
 ) -> tuple[IntArray, IntArray, IntArray]:
-    """Find the judged items as `place` does, places counted in units; also rankings, and how many places each has.
+    """Find the judged documents as `place` does, places counted in units; also rankings, and how many places each has.
 
-    `slots` are those of the items of the lines in the map, -1 for items that are not there.
+    `slots` are those of the documents of the lines in the map, -1 for documents that are not there.
 
     >>> units = UnitMap.of_columns([b"a", b"b", b"c"], [b"U", b"U", b"V"])
     >>> lines = RankedLines(np.zeros(4, int), np.array([4.0, 3, 2, 1]), np.array([-1, 0, -1, 1]), lambda x, _: x)

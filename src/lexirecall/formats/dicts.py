@@ -21,7 +21,7 @@ from lexirecall.formats.native import arrays_of, judgments_from, rules_of, secre
 from lexirecall.judgments import Judgments
 from lexirecall.manifest import Conventions
 from lexirecall.reader import reader_in_use
-from lexirecall.tracks import SystemPositions
+from lexirecall.tracks import RunPositions
 from lexirecall.units.unitmap import UnitMap
 
 _WHOLE = (np.int64, np.int32, np.int16, np.int8, np.uint64, np.uint32, np.uint16, np.uint8)
@@ -30,7 +30,7 @@ _PLAIN = ((defaultdict,), (np.ndarray,), (np.str_,), _WHOLE, (np.float32, np.flo
 
 
 def load_mapping(grades: Mapping[Any, Any], name: str) -> Judgments:
-    """Take judgments from {request: {item: grade}}, as `judgments_from_mapping` does.
+    """Take judgments from {query: {document: grade}}, as `judgments_from_mapping` does.
 
     >>> load_mapping({1: {"a": 0, "b": 0.5}}, "qrels").grades.tolist()
     [0.5, 0.0]
@@ -45,7 +45,7 @@ def _judgments(grades: Mapping[Any, Any], name: str) -> Judgments | None:
     arrays = _native.judgments_of_dict(grades, _PLAIN, secret())
     if arrays is None or not grades:
         return None
-    return judgments_from(arrays, name, request_type=type_of_keys(grades))
+    return judgments_from(arrays, name, query_type=type_of_keys(grades))
 
 
 def project_mapping(
@@ -57,8 +57,8 @@ def project_mapping(
     units: UnitMap | None = None,
     *,
     needs_judged: bool,
-) -> SystemPositions:
-    """Turn {request: {item: score}} or {request: [item, …]} into positions; messages call it by its label.
+) -> RunPositions:
+    """Turn {query: {document: score}} or {query: [document, …]} into positions; messages call it by its label.
 
     >>> judgments = load_mapping({"q": {"a": 1}}, "qrels")
     >>> project_mapping({"q": ["x", "a"]}, "bm25", "run", judgments, Conventions(), needs_judged=False).found.positions
@@ -80,7 +80,7 @@ def _projected(
     units: UnitMap | None,
     *,
     needs_judged: bool,
-) -> SystemPositions | None:
+) -> RunPositions | None:
     from lexirecall import _native
 
     arrays = arrays_of(judgments, conventions, units, needs_judged=needs_judged)
@@ -92,7 +92,7 @@ def _projected(
         name,
         judgments,
         conventions,
-        tracks_from(found, len(judgments.requests)),
+        tracks_from(found, len(judgments.queries)),
         np.frombuffer(num_retrieved, np.int64),
         needs_judged=needs_judged,
         num_unjudged=num_unjudged,

@@ -16,7 +16,7 @@ from typing import NoReturn
 from lexirecall.errors import FormatError
 from lexirecall.paths import exists, is_file
 
-PARQUET = b"PAR1\x15"  # the fifth byte begins the first page, or the footer; a request may be called PAR1
+PARQUET = b"PAR1\x15"  # the fifth byte begins the first page, or the footer; a query may be called PAR1
 _MAGIC = b"PAR1"
 _LEAST = 12  # bytes: twice the magic, and the length of the footer
 _PARQUET_NAMES = (".parquet", ".parq", ".pq")
@@ -56,7 +56,7 @@ def _found(folder: str) -> Iterator[Path]:
 def is_part(path: str) -> bool:
     """Tell whether a file, by its path within a folder, is part of the table.
 
-    >>> is_part("system=bm25/part-0.parquet"), is_part("_temporary/0/part-0.parquet"), is_part("README.md")
+    >>> is_part("run=bm25/part-0.parquet"), is_part("_temporary/0/part-0.parquet"), is_part("README.md")
     (True, False, False)
     """
     name = Path(path).name.lower()

@@ -16,7 +16,7 @@ from lexirecall.formats.trec import lists_of_text, project_text, run_lines
 from lexirecall.judgments import Judgments
 from lexirecall.manifest import Conventions, Sources
 from lexirecall.reader import reader_in_use
-from lexirecall.tracks import SystemPositions
+from lexirecall.tracks import RunPositions
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -29,16 +29,16 @@ if TYPE_CHECKING:
 class Form(Protocol):
     """A run that can be read as a whole, or one ranking at a time."""
 
-    def systems(
+    def runs(
         self, judgments: Judgments, conventions: Conventions, units: "UnitMap | None", *, needs_judged: bool
-    ) -> list[SystemPositions]:
-        """Find where the judged items are in the rankings of each system, places counted in `units` if given."""
+    ) -> list[RunPositions]:
+        """Find where the judged documents are in the rankings of each run, places counted in `units` if given."""
 
-    def items(self, system: str, request: bytes) -> Iterable[bytes]:
-        """Give what a system retrieves for a request, in any order."""
+    def documents(self, run: str, query: bytes) -> Iterable[bytes]:
+        """Give what a run retrieves for a query, in any order."""
 
     def lists(self, judgments: Judgments, conventions: Conventions, *, needs_scores: bool = False) -> "list[RunLists]":
-        """Give the whole rankings of each system for judged requests, in order; no depth is applied."""
+        """Give the whole rankings of each run for judged queries, in order; no depth is applied."""
 
 
 class EngineForm(Form, Protocol):
@@ -68,33 +68,33 @@ def is_form(value: object) -> TypeGuard[Form]:
     >>> is_form({"q": ["a"]}), is_form(TextRun(Source("bm25.run"), "bm25"))
     (False, True)
     """
-    return hasattr(type(value), "systems") and hasattr(type(value), "lists")
+    return hasattr(type(value), "runs") and hasattr(type(value), "lists")
 
 
 def read_form(
     form: Form, judgments: Judgments, conventions: Conventions, units: "UnitMap | None" = None, *, needs_judged: bool
-) -> list[SystemPositions]:
-    """Read a run; a system for which nothing was found is looked at again, for any judged item at any depth."""
-    systems = form.systems(judgments, conventions, units, needs_judged=needs_judged)
-    if all(map(finds_judged, systems)):
-        return systems
+) -> list[RunPositions]:
+    """Read a run; a run for which nothing was found is looked at again, for any judged document at any depth."""
+    runs = form.runs(judgments, conventions, units, needs_judged=needs_judged)
+    if all(map(finds_judged, runs)):
+        return runs
     from lexirecall.formats.positionsrun import PositionsRun  # not on top: hardly any run comes here
 
     if isinstance(form, PositionsRun):  # the file knows what was found out about the run
-        return systems
+        return runs
     uncut = replace(conventions, depth=None, judged_only=False, imputation="pessimistic")
-    whole = form.systems(judgments, uncut, units, needs_judged=True)
+    whole = form.runs(judgments, uncut, units, needs_judged=True)
     return [
-        system if finds_judged(system) or finds_judged(each) else _marked(form, system, each, judgments)
-        for system, each in zip(systems, whole, strict=True)
+        run if finds_judged(run) or finds_judged(each) else _marked(form, run, each, judgments)
+        for run, each in zip(runs, whole, strict=True)
     ]
 
 
-def _marked(form: Form, system: SystemPositions, whole: SystemPositions, judgments: Judgments) -> SystemPositions:
-    def items_of(request: int) -> Iterable[bytes]:
-        return form.items(system.name, judgments.request_ids[request])
+def _marked(form: Form, run: RunPositions, whole: RunPositions, judgments: Judgments) -> RunPositions:
+    def documents_of(query: int) -> Iterable[bytes]:
+        return form.documents(run.name, judgments.query_ids[query])
 
-    return replace(system, mismatch=mismatch_of(system.name, whole.num_retrieved, judgments, items_of))
+    return replace(run, mismatch=mismatch_of(run.name, whole.num_retrieved, judgments, documents_of))
 
 
 class TextRun(NamedTuple):
@@ -103,16 +103,16 @@ class TextRun(NamedTuple):
     source: Source
     name: str
 
-    def systems(
+    def runs(
         self, judgments: Judgments, conventions: Conventions, units: "UnitMap | None", *, needs_judged: bool
-    ) -> list[SystemPositions]:
+    ) -> list[RunPositions]:
         """Read the lines with the reader in use."""
         read = project_native if reader_in_use() == "native" else project_text
         return [read(self.source, self.name, judgments, conventions, units, needs_judged=needs_judged)]
 
-    def items(self, _system: str, request: bytes) -> Iterable[bytes]:
-        """Give the items on the lines of a request."""
-        return (item for of, item, *_ in run_lines(self.source) if of == request)
+    def documents(self, _run: str, query: bytes) -> Iterable[bytes]:
+        """Give the documents on the lines of a query."""
+        return (document for of, document, *_ in run_lines(self.source) if of == query)
 
     def lists(self, judgments: Judgments, conventions: Conventions, *, needs_scores: bool = False) -> "list[RunLists]":
         """Read the whole rankings."""

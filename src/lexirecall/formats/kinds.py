@@ -44,7 +44,7 @@ class Input(NamedTuple):
     """Whether it holds `qrels`, a `run`, `providers`, `units`, `subtopics` (judgments of them), `groups` or
     `corpus_size`."""
     columns: Given = None
-    system: str = ""
+    run: str = ""
     """The name of a run that does not name itself."""
     is_given: bool = False
     """Whether that name takes precedence over the run's own."""
@@ -52,7 +52,7 @@ class Input(NamedTuple):
     @property
     def name(self) -> str:
         """What messages call it."""
-        return self.value.name if isinstance(self.value, Source) else self.system or self.role
+        return self.value.name if isinstance(self.value, Source) else self.run or self.role
 
 
 Readers = Mapping[str, Callable[[Any, Input], Any]]
@@ -171,7 +171,7 @@ def _by_content(role: str) -> Callable[[Any, Input], Any]:
 
 _MAPPING: Readers = {
     "qrels": lambda content, given: _late("dicts").load_mapping(content, given.name),
-    "run": lambda content, given: _late("mappingrun").MappingRun(content, given.system, given.name),
+    "run": lambda content, given: _late("mappingrun").MappingRun(content, given.run, given.name),
     "providers": lambda content, given: _late("memory").pairs_from_mapping(content, given.name),
     "groups": lambda content, given: _late("grouping").groups_from_mapping(content, given.name),
     "units": lambda content, given: _late("unitrows").units_from_mapping(content, given.name),
@@ -179,7 +179,7 @@ _MAPPING: Readers = {
 }
 _TABLE: Readers = {
     "qrels": lambda table, _: _late("labels").judgments_from_table(table),
-    "run": lambda table, given: _late("tableruns").TableRun(table, given.system, given.is_given),
+    "run": lambda table, given: _late("tableruns").TableRun(table, given.run, given.is_given),
     "providers": lambda table, _: _late("labels").pairs_from_table(table),
     "groups": lambda table, _: _late("grouping").groups_from_table(table),
     "units": lambda table, _: _late("unitrows").units_from_table(table),
@@ -188,11 +188,11 @@ _TABLE: Readers = {
 _TABLE_FILES: Readers = {
     **{role: _as_whole(read) for role, read in _TABLE.items()},
     "qrels": lambda unopened, _: _late("labels").judgments_from_files(unopened),
-    "run": lambda unopened, given: _late("tableruns").TableFileRun(unopened, given.system, given.is_given),
+    "run": lambda unopened, given: _late("tableruns").TableFileRun(unopened, given.run, given.is_given),
 }
 _ROWS: Readers = {
     "qrels": lambda rows, _: rows.judgments(),
-    "run": lambda rows, given: _late("mappingrun").MappingRun(rows.ranked, given.system, rows.name),
+    "run": lambda rows, given: _late("mappingrun").MappingRun(rows.ranked, given.run, rows.name),
 }
 _JSON: Readers = {
     **_MAPPING,
@@ -200,7 +200,7 @@ _JSON: Readers = {
 }
 _TEXT: Readers = {
     "qrels": lambda source, _: read_qrels_native(source) if reader_in_use() == "native" else read_qrels(source),
-    "run": lambda source, given: TextRun(source, given.system),
+    "run": lambda source, given: TextRun(source, given.run),
     "providers": lambda source, _: read_providers(source),
     "groups": lambda source, _: _late("grouping").read_groups(source),
     "units": lambda source, _: _late("unitrows").read_units(source),
@@ -226,9 +226,7 @@ REVIEW = Kind(
     _opened_review,
     {
         "qrels": lambda reviews, _: reviews.judgments(),
-        "run": lambda reviews, given: _late("mappingrun").MappingRun(
-            reviews.given[0].ranking(), given.system, given.name
-        ),
+        "run": lambda reviews, given: _late("mappingrun").MappingRun(reviews.given[0].ranking(), given.run, given.name),
     },
 )
 POSITIONS_FILE = Kind(
@@ -237,7 +235,7 @@ POSITIONS_FILE = Kind(
     {
         "qrels": lambda positions, given: replace(positions.judgments, name=given.name),
         "run": lambda positions, given: _late("positionsrun").PositionsRun(
-            positions, given.system, given.is_given, given.name
+            positions, given.run, given.is_given, given.name
         ),
     },
 )
@@ -294,7 +292,7 @@ def table_files(path: str | os.PathLike[str], role: str, columns: Given = None) 
 
 
 def may_hold_table(run: object, columns: Given = None) -> bool:
-    """Tell whether something may be a table of several systems: a frame, a folder, or a file that looks like one.
+    """Tell whether something may be a table of several runs: a frame, a folder, or a file that looks like one.
 
     A pipe cannot be looked into without emptying it, so the answer is yes.
     """

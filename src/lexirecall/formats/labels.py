@@ -21,13 +21,13 @@ from lexirecall.judgments import FloatArray, IntArray, Judgments, PackedIds, off
 
 
 def judgments_from_table(table: RoleTable) -> Judgments:
-    """Take judgments from rows of request, item and grade; without a column of grades, each row has grade 1.
+    """Take judgments from rows of query, document and grade; without a column of grades, each row has grade 1.
 
     >>> import polars
     >>> from lexirecall.formats.roletable import open_frame
-    >>> frame = polars.DataFrame({"user": [8, 7, 8], "item": ["a", "a", "b"], "rating": [0, 4, 5]})
+    >>> frame = polars.DataFrame({"user": [8, 7, 8], "document": ["a", "a", "b"], "rating": [0, 4, 5]})
     >>> judgments = judgments_from_table(open_frame(frame, "qrels", name="ratings"))
-    >>> judgments.requests, list(judgments.items), judgments.grades.tolist()
+    >>> judgments.queries, list(judgments.documents), judgments.grades.tolist()
     (('8', '7'), [b'b', b'a', b'a'], [5.0, 0.0, 4.0])
 
     The compiled reader takes what it can, as in `project_table`.
@@ -36,7 +36,7 @@ def judgments_from_table(table: RoleTable) -> Judgments:
     judgments = None if batches is None else judgments_in_batches(batches, table.columns, table.name)
     if judgments is None:
         return judgments_in_rows(table)
-    return replace(judgments, request_type=type_of_column(table.present("request")))
+    return replace(judgments, query_type=type_of_column(table.present("query")))
 
 
 def judgments_from_files(unopened: UnopenedTable) -> Judgments:
@@ -46,37 +46,37 @@ def judgments_from_files(unopened: UnopenedTable) -> Judgments:
     if batches is None:
         return judgments_from_table(unopened.table)
     columns, rows = batches
-    request_type = type_in_parquet(source.path, columns.request)
-    judgments = None if request_type is None else judgments_in_batches(rows, columns, source.name)
-    if judgments is None or request_type is None:
+    query_type = type_in_parquet(source.path, columns.query)
+    judgments = None if query_type is None else judgments_in_batches(rows, columns, source.name)
+    if judgments is None or query_type is None:
         return judgments_in_rows(unopened.table)
     advance_whole(source)
-    return replace(judgments, request_type=request_type)
+    return replace(judgments, query_type=query_type)
 
 
 def judgments_in_rows(table: RoleTable) -> Judgments:
     """Do the same with arrays, for rows in any order and columns of every type."""
-    requests, items, grades = table.ids("request"), table.ids("item"), grades_of_rows(table)
-    numbers, order = by_appearance(requests)
-    first = first_rows(numbers * len(items.values) + items.codes)
+    queries, documents, grades = table.ids("query"), table.ids("document"), grades_of_rows(table)
+    numbers, order = by_appearance(queries)
+    first = first_rows(numbers * len(documents.values) + documents.codes)
     rows = np.arange(len(first))
     if (contradicts := grades != grades[first]).any():
-        raise _judged_twice(table, int(np.argmax(contradicts)), first, requests, items, grades)
+        raise _judged_twice(table, int(np.argmax(contradicts)), first, queries, documents, grades)
     rows = rows[first == rows]
     rows = rows[np.lexsort((~(grades[rows] > 0), numbers[rows]))]
-    texts = [text.encode() for text in items.texts()]
+    texts = [text.encode() for text in documents.texts()]
     sizes = np.bincount(numbers[rows], minlength=len(order))
     return Judgments(
-        requests=tuple(order),
-        request_ids=PackedIds.pack([request.encode() for request in order]),
+        queries=tuple(order),
+        query_ids=PackedIds.pack([query.encode() for query in order]),
         offsets=offsets_of(sizes),
-        items=PackedIds.pack([texts[code] for code in items.codes[rows].tolist()]),
+        documents=PackedIds.pack([texts[code] for code in documents.codes[rows].tolist()]),
         grades=grades[rows],
         num_positive=np.bincount(numbers[rows], grades[rows] > 0, len(order)).astype(np.int64),
         name=table.name,
         num_repeated=len(first) - len(rows),
         has_grades=table.columns.grade is not None,
-        request_type=type_of_column(table.present("request")),
+        query_type=type_of_column(table.present("query")),
     )
 
 
@@ -93,19 +93,19 @@ def grades_of_rows(table: RoleTable) -> FloatArray:
 
 
 def pairs_from_table(table: RoleTable) -> Iterator[tuple[bytes, bytes]]:
-    """Take pairs of item and provider from rows."""
-    items, providers = table.ids("item"), table.ids("provider")
-    texts, names = ([text.encode() for text in ids.texts()] for ids in (items, providers))
+    """Take pairs of document and provider from rows."""
+    documents, providers = table.ids("document"), table.ids("provider")
+    texts, names = ([text.encode() for text in ids.texts()] for ids in (documents, providers))
     for blank in (code for code, name in enumerate(names) if not name.strip()):
         row = int(np.argmax(providers.codes == blank))
         raise table.error(row, f"{shown(names[blank])} is not the name of a provider", remedy=PROVIDER_REMEDY)
-    return ((texts[i], names[p]) for i, p in zip(items.codes.tolist(), providers.codes.tolist(), strict=True))
+    return ((texts[i], names[p]) for i, p in zip(documents.codes.tolist(), providers.codes.tolist(), strict=True))
 
 
 def _judged_twice(
-    table: RoleTable, row: int, first: IntArray, requests: Ids, items: Ids, grades: FloatArray
+    table: RoleTable, row: int, first: IntArray, queries: Ids, documents: Ids, grades: FloatArray
 ) -> FormatError:
     earlier = int(first[row])
     grade = f"has grade {plain(grades[row])} here and {plain(grades[earlier])} {table.place(earlier)}"
-    problem = f"document {shown(items.text(row))} of query {shown(requests.text(row))} {grade}"
+    problem = f"document {shown(documents.text(row))} of query {shown(queries.text(row))} {grade}"
     return table.error(row, problem, remedy="keep one of the two rows")

@@ -51,7 +51,7 @@ def load_lists(qrels: Qrels, runs: Runs, *, needs_scores: bool = False, purpose:
             read += made
     check_names(sources_of_names)
     if strangers := [run.name for run in read if not run.lists]:
-        raise nothing_in_common(strangers, judgments.requests)
+        raise nothing_in_common(strangers, judgments.queries)
     cut = tuple(_cut(run, judgments, conventions) for run in read)
     return Lists(judgments, cut, origin_of(qrels, named))
 
@@ -74,19 +74,19 @@ def check_listable(conventions: Conventions, sources: Sources, purpose: str = "h
 
 
 def _cut(run: RunLists, judgments: Judgments, conventions: Conventions) -> RunLists:
-    """Leave out what is below the depth, and then what is not judged if only judged items count."""
+    """Leave out what is below the depth, and then what is not judged if only judged documents count."""
     if conventions.depth is None and not conventions.judged_only:
         return run
     index = judgments.index
 
-    def kept(request: bytes, items: Sequence[bytes]) -> list[int]:
+    def kept(query: bytes, documents: Sequence[bytes]) -> list[int]:
         """Return the places, counted from 0, that are left."""
-        places = list(range(len(items[: conventions.depth])))
+        places = list(range(len(documents[: conventions.depth])))
         if not conventions.judged_only:
             return places
-        lookup = judgments.lookup(index[request])
-        return [at for at in places if items[at] in lookup and judgments.grades[lookup[items[at]]] >= 0]
+        lookup = judgments.lookup(index[query])
+        return [at for at in places if documents[at] in lookup and judgments.grades[lookup[documents[at]]] >= 0]
 
-    places = {request: kept(request, items) for request, items in run.lists.items()}
-    lists = {request: [items[at] for at in places[request]] for request, items in run.lists.items()}
-    return replace(run, lists=lists, scores={request: own[places[request]] for request, own in run.scores.items()})
+    places = {query: kept(query, documents) for query, documents in run.lists.items()}
+    lists = {query: [documents[at] for at in places[query]] for query, documents in run.lists.items()}
+    return replace(run, lists=lists, scores={query: own[places[query]] for query, own in run.scores.items()})

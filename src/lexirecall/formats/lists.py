@@ -1,4 +1,4 @@
-"""Lists: rankings as Python objects, one request at a time, to positions.
+"""Lists: rankings as Python objects, one query at a time, to positions.
 
 Belongs here: rankings that come one by one, from text or from mappings. Not here: what lines and keys mean (trec,
 memory), the order of a ranking (ranking).
@@ -12,15 +12,15 @@ import numpy as np
 
 from lexirecall.formats.assembly import assemble, tracks_of
 from lexirecall.formats.counting import place_by_units
-from lexirecall.formats.rankedlist import DuplicateItem, RankedList
+from lexirecall.formats.rankedlist import DuplicateDocument, RankedList
 from lexirecall.formats.ranking import RankedLines, place, place_all, repeated, rounded
 from lexirecall.formats.wholelists import RunLists
 from lexirecall.judgments import FloatArray, IntArray, Judgments
 from lexirecall.manifest import Conventions
-from lexirecall.tracks import SystemPositions
+from lexirecall.tracks import RunPositions
 from lexirecall.units.unitmap import UnitMap
 
-_BATCH = 1 << 12  # lines that are ordered together: memory depends on this, or on one request, not on the run
+_BATCH = 1 << 12  # lines that are ordered together: memory depends on this, or on one query, not on the run
 
 
 def project_rankings(
@@ -31,8 +31,8 @@ def project_rankings(
     units: UnitMap | None = None,
     *,
     needs_judged: bool,
-) -> SystemPositions:
-    """Turn one system's rankings into positions, counted in `units` if given; each request comes at most once."""
+) -> RunPositions:
+    """Turn one run's rankings into positions, counted in `units` if given; each query comes at most once."""
     taken = _Taken(judgments, conventions, units)
     found = [np.zeros((0, 5), np.int64)]
     found += taken.placed(rankings)
@@ -40,7 +40,7 @@ def project_rankings(
         name,
         judgments,
         conventions,
-        tracks_of(np.concatenate(found), len(judgments.requests)),
+        tracks_of(np.concatenate(found), len(judgments.queries)),
         taken.num_retrieved,
         needs_judged=needs_judged,
         num_unjudged=len(taken.unjudged),
@@ -57,7 +57,7 @@ def order_rankings(
     *,
     needs_scores: bool = False,
 ) -> RunLists:
-    """Put the items of one system's rankings into order, whole; each request comes at most once.
+    """Put the documents of one run's rankings into order, whole; each query comes at most once.
 
     >>> judgments = Judgments.from_grades({b"q": {b"a": 1}})
     >>> order_rankings("bm25", [RankedList(b"q", [b"a", b"b"], [1.0, 2.0])], judgments, Conventions()).lists
@@ -67,15 +67,15 @@ def order_rankings(
     lists: dict[bytes, list[bytes]] = {}
     scores: dict[bytes, FloatArray] = {}
     for ranking, lines in taken.ordered(rankings):
-        lists[ranking.request] = [ranking.items[line] for line in lines.tolist()]
+        lists[ranking.query] = [ranking.documents[line] for line in lines.tolist()]
         if needs_scores and ranking.scores is not None:
-            scores[ranking.request] = np.array(ranking.scores, np.float64)[lines]
+            scores[ranking.query] = np.array(ranking.scores, np.float64)[lines]
     return RunLists(name, lists, frozenset(taken.unjudged), taken.num_duplicates, taken.num_extra, scores)
 
 
 @dataclass(slots=True)
 class _Taken:
-    """Rankings of judged requests, taken one by one, and what was met on the way."""
+    """Rankings of judged queries, taken one by one, and what was met on the way."""
 
     judgments: Judgments
     conventions: Conventions
@@ -86,99 +86,101 @@ class _Taken:
     num_extra: int = 0
 
     def __post_init__(self) -> None:
-        self.num_retrieved = np.full(len(self.judgments.requests), -1, np.int64)
+        self.num_retrieved = np.full(len(self.judgments.queries), -1, np.int64)
 
     def placed(self, rankings: Iterable[RankedList]) -> Iterator[IntArray]:
-        """Give the places of the judged items, of some rankings at a time."""
+        """Give the places of the judged documents, of some rankings at a time."""
         grades, ties = self.judgments.grades, self.conventions.ties
         for lines, slots in self._batches(rankings):
             if self.units is None or slots is None:
                 yield place(lines, grades, ties)
             else:
-                rows, requests, num_places = place_by_units(lines, slots, self.units, grades, ties)
-                self.num_retrieved[requests] = num_places
+                rows, queries, num_places = place_by_units(lines, slots, self.units, grades, ties)
+                self.num_retrieved[queries] = num_places
                 yield rows
 
     def ordered(self, rankings: Iterable[RankedList]) -> Iterator[tuple[RankedList, IntArray]]:
-        """Give each ranking of a judged request with the order of its lines."""
-        for request, ranking in self._judged(rankings):
-            every = place_all(self._lines([request], [ranking]), self.judgments.grades, self.conventions.ties)
+        """Give each ranking of a judged query with the order of its lines."""
+        for query, ranking in self._judged(rankings):
+            every = place_all(self._lines([query], [ranking]), self.judgments.grades, self.conventions.ties)
             yield ranking, every[:, 2]
 
     def _batches(self, rankings: Iterable[RankedList]) -> Iterator[tuple[RankedLines, IntArray | None]]:
-        requests: list[int] = []
+        queries: list[int] = []
         batch: list[RankedList] = []
         size = 0
-        for request, ranking in self._judged(rankings):
-            requests.append(request)
+        for query, ranking in self._judged(rankings):
+            queries.append(query)
             batch.append(ranking)
-            size += len(ranking.items)
+            size += len(ranking.documents)
             if size >= _BATCH:
-                yield self._lines(requests, batch), self._slots(batch)
-                requests, batch, size = [], [], 0
+                yield self._lines(queries, batch), self._slots(batch)
+                queries, batch, size = [], [], 0
         if batch:
-            yield self._lines(requests, batch), self._slots(batch)
+            yield self._lines(queries, batch), self._slots(batch)
 
     def _slots(self, batch: Sequence[RankedList]) -> IntArray | None:
         if (units := self.units) is None:
             return None
-        return np.concatenate([units.slots_of(ranking.request, ranking.items) for ranking in batch])
+        return np.concatenate([units.slots_of(ranking.query, ranking.documents) for ranking in batch])
 
     def _judged(self, rankings: Iterable[RankedList]) -> Iterator[tuple[int, RankedList]]:
-        """Give the rankings of judged requests, in which each item is listed once."""
+        """Give the rankings of judged queries, in which each document is listed once."""
         index = self.judgments.index
         for ranking in rankings:
             self.num_extra += ranking.num_extra
-            request = index.get(ranking.request)
-            if request is None:
-                self.unjudged.add(ranking.request)
+            query = index.get(ranking.query)
+            if query is None:
+                self.unjudged.add(ranking.query)
                 continue
             unique = without_duplicates(ranking, self.conventions.duplicates)
-            self.num_duplicates += len(ranking.items) - len(unique.items)
-            self.num_retrieved[request] = len(unique.items)
-            yield request, unique
+            self.num_duplicates += len(ranking.documents) - len(unique.documents)
+            self.num_retrieved[query] = len(unique.documents)
+            yield query, unique
 
-    def _lines(self, requests: Sequence[int], batch: Sequence[RankedList]) -> RankedLines:
-        items = list(chain.from_iterable(ranking.items for ranking in batch))
+    def _lines(self, queries: Sequence[int], batch: Sequence[RankedList]) -> RankedLines:
+        documents = list(chain.from_iterable(ranking.documents for ranking in batch))
         lookups = (
-            map(self.judgments.lookup(request).get, ranking.items, repeat(-1))
-            for request, ranking in zip(requests, batch, strict=True)
+            map(self.judgments.lookup(query).get, ranking.documents, repeat(-1))
+            for query, ranking in zip(queries, batch, strict=True)
         )
 
         def ranks(lines: IntArray, borders: IntArray) -> IntArray:
-            ids = [items[line] for line in lines.tolist()]
+            ids = [documents[line] for line in lines.tolist()]
             blocks = (sorted(range(*block), key=ids.__getitem__) for block in pairwise(borders.tolist()))
             ranks = np.empty(len(ids), np.int64)
             ranks[list(chain.from_iterable(blocks))] = np.arange(len(ids))
             return ranks
 
         return RankedLines(
-            rankings=np.repeat(requests, [len(ranking.items) for ranking in batch]),
+            rankings=np.repeat(queries, [len(ranking.documents) for ranking in batch]),
             scores=np.concatenate([self._scores(ranking) for ranking in batch]),
-            judged=np.fromiter(chain.from_iterable(lookups), np.int64, len(items)),
+            judged=np.fromiter(chain.from_iterable(lookups), np.int64, len(documents)),
             ranks=ranks,
         )
 
     def _scores(self, ranking: RankedList) -> FloatArray:
         """Return the scores as they are compared; a list without scores has no ties."""
         if ranking.scores is None:
-            return -np.arange(len(ranking.items), dtype=np.float64)
+            return -np.arange(len(ranking.documents), dtype=np.float64)
         return rounded(np.array(ranking.scores, np.float64), self.conventions.score_dtype)
 
 
 def without_duplicates(ranking: RankedList, duplicates: str) -> RankedList:
-    """Keep the first line of each item, or the one with the best score, or refuse.
+    """Keep the first line of each document, or the one with the best score, or refuse.
 
     >>> without_duplicates(RankedList(b"q", [b"a", b"b", b"a"], [1.0, 2.0, 3.0]), "best")
-    RankedList(request=b'q', items=[b'b', b'a'], scores=[2.0, 3.0], num_extra=0)
+    RankedList(query=b'q', documents=[b'b', b'a'], scores=[2.0, 3.0], num_extra=0)
     """
-    items, scores = ranking.items, ranking.scores
-    if len(set(items)) == len(items):
+    documents, scores = ranking.documents, ranking.scores
+    if len(set(documents)) == len(documents):
         return ranking
     numbers: dict[bytes, int] = {}
-    codes = np.array([numbers.setdefault(item, len(numbers)) for item in items])
+    codes = np.array([numbers.setdefault(document, len(numbers)) for document in documents])
     is_left_out, _ = repeated(codes, None if scores is None else np.array(scores), duplicates)
     if duplicates == "error":
-        raise DuplicateItem(ranking.request, items[int(np.argmax(is_left_out))])
+        raise DuplicateDocument(ranking.query, documents[int(np.argmax(is_left_out))])
     kept = np.flatnonzero(~is_left_out).tolist()
-    return RankedList(ranking.request, [items[i] for i in kept], None if scores is None else [scores[i] for i in kept])
+    return RankedList(
+        ranking.query, [documents[i] for i in kept], None if scores is None else [scores[i] for i in kept]
+    )

@@ -28,58 +28,58 @@ _LARGEST = np.uint64(np.iinfo(np.int64).max)
 class Axes:
     """What the rows and columns of a matrix of scores are called."""
 
-    requests: Sequence[str]
-    item_ids: Sequence[bytes] | None
+    queries: Sequence[str]
+    document_ids: Sequence[bytes] | None
     """None: by their indices."""
-    num_items: int
+    num_documents: int
 
     @property
     def shape(self) -> tuple[int, int]:
-        """How many requests and items."""
-        return len(self.requests), self.num_items
+        """How many queries and documents."""
+        return len(self.queries), self.num_documents
 
-    def item(self, index: int) -> bytes:
-        """Return the id of an item."""
-        return str(index).encode() if self.item_ids is None else self.item_ids[index]
+    def document(self, index: int) -> bytes:
+        """Return the id of a document."""
+        return str(index).encode() if self.document_ids is None else self.document_ids[index]
 
-    def place(self, request: int, item: int) -> str:
-        """Say which request and item, for a message."""
-        return f"query {self.requests[request]!r}, document {shown(self.item(item))}"
+    def place(self, query: int, document: int) -> str:
+        """Say which query and document, for a message."""
+        return f"query {self.queries[query]!r}, document {shown(self.document(document))}"
 
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """Items of each request; those of request q lie at offsets[q]:offsets[q + 1]."""
+    """Documents of each query; those of query q lie at offsets[q]:offsets[q + 1]."""
 
     offsets: IntArray
-    items: IntArray
+    documents: IntArray
     grades: FloatArray
-    """1 where only the items are given."""
+    """1 where only the documents are given."""
 
     @property
     def owners(self) -> IntArray:
-        """The request of each item."""
+        """The query of each document."""
         return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
 
     def part(self, start: int, stop: int) -> "Marks":
-        """Return the items of some requests."""
+        """Return the documents of some queries."""
         first, last = self.offsets[start], self.offsets[stop]
-        return Marks(self.offsets[start : stop + 1] - first, self.items[first:last], self.grades[first:last])
+        return Marks(self.offsets[start : stop + 1] - first, self.documents[first:last], self.grades[first:last])
 
     def ordered(self, order: IntArray) -> "Marks":
-        """Return the items of each request in another order, or fewer of them."""
+        """Return the documents of each query in another order, or fewer of them."""
         sizes = np.bincount(self.owners[order], minlength=len(self.offsets) - 1)
-        return Marks(offsets_of(sizes), self.items[order], self.grades[order])
+        return Marks(offsets_of(sizes), self.documents[order], self.grades[order])
 
-    def mask(self, num_items: int) -> BoolArray:
+    def mask(self, num_documents: int) -> BoolArray:
         """Return them as a mask, [Q, n]."""
-        mask = np.zeros((len(self.offsets) - 1, num_items), bool)
-        mask[self.owners, self.items] = True
+        mask = np.zeros((len(self.offsets) - 1, num_documents), bool)
+        mask[self.owners, self.documents] = True
         return mask
 
-    def keys(self, num_items: int) -> IntArray:
-        """Return a number for each pair of request and item."""
-        return self.owners * num_items + self.items
+    def keys(self, num_documents: int) -> IntArray:
+        """Return a number for each pair of query and document."""
+        return self.owners * num_documents + self.documents
 
 
 def marks_of(given: Any, axes: Axes, role: str) -> Marks:
@@ -90,9 +90,9 @@ def marks_of(given: Any, axes: Axes, role: str) -> Marks:
 
     >>> axes = Axes(["q", "r"], None, 3)
     >>> marks = marks_of(np.array([[0, 2, 1], [0, 0, 3]]), axes, "relevant")
-    >>> marks.offsets.tolist(), marks.items.tolist(), marks.grades.tolist()
+    >>> marks.offsets.tolist(), marks.documents.tolist(), marks.grades.tolist()
     ([0, 2, 3], [1, 2, 2], [2.0, 1.0, 3.0])
-    >>> marks_of([[1, 2], []], axes, "relevant").items.tolist()
+    >>> marks_of([[1, 2], []], axes, "relevant").documents.tolist()
     [1, 2]
     """
     if hasattr(given, "tocsr"):
@@ -102,7 +102,7 @@ def marks_of(given: Any, axes: Axes, role: str) -> Marks:
     else:
         marks = _of_lists(given, axes, role)
     if len(wrong := np.flatnonzero(~np.isfinite(marks.grades))):
-        place = axes.place(int(marks.owners[wrong[0]]), int(marks.items[wrong[0]]))
+        place = axes.place(int(marks.owners[wrong[0]]), int(marks.documents[wrong[0]]))
         raise DataError(f"{role}: {place}: the grade is not finite", remedy="give a plain number")
     return marks
 
@@ -119,18 +119,18 @@ def _of_sparse(given: Any, axes: Axes, role: str) -> Marks:
     # a copy, because what is given stays as it is; of floats, because sums of small integers overflow
     rows = given.astype(bool if given.dtype == bool else np.float64).tocsr()
     rows.sum_duplicates()
-    offsets, items = rows.indptr.astype(np.int64), rows.indices.astype(np.int64)
-    return Marks(offsets, items, _grades(rows.data, role))
+    offsets, documents = rows.indptr.astype(np.int64), rows.indices.astype(np.int64)
+    return Marks(offsets, documents, _grades(rows.data, role))
 
 
 def _of_matrix(given: Any, axes: Axes, role: str) -> Marks:
     matrix, namespace = array_of(given, role)
     _check_shape(matrix.shape, axes, role)
-    num_rows, parts = max(1, ROOM // (8 * axes.num_items)), []
+    num_rows, parts = max(1, ROOM // (8 * axes.num_documents)), []
     for start in range(0, axes.shape[0], num_rows):
         block = matrix[start : start + num_rows, :]
-        rows, items = namespace.nonzero(block != 0)
-        parts.append((start + on_host(rows), on_host(items), _grades(on_host(block[rows, items]), role)))
+        rows, documents = namespace.nonzero(block != 0)
+        parts.append((start + on_host(rows), on_host(documents), _grades(on_host(block[rows, documents]), role)))
     owners, columns, grades = map(np.concatenate, zip(*parts, strict=True))
     return Marks(offsets_of(np.bincount(owners, minlength=axes.shape[0])), columns.astype(np.int64), grades)
 
@@ -150,20 +150,22 @@ def _grades(values: Any, role: str) -> FloatArray:
 def _of_lists(given: Any, axes: Axes, role: str) -> Marks:
     if isinstance(given, (str, bytes, dict, Set)) or not hasattr(given, "__len__"):
         raise UsageError(f"{role} is of type {type(given).__name__}", remedy=SHAPES)
-    lists = [_indices(each, axes.requests[q], role) for q, each in zip(range(axes.shape[0]), given, strict=False)]
+    lists = [_indices(each, axes.queries[q], role) for q, each in zip(range(axes.shape[0]), given, strict=False)]
     if len(given) != axes.shape[0]:
         problem = f"{role} has a length of {len(given):,}, but the scores are of {counted(axes.shape[0], 'query')}"
         raise UsageError(problem, remedy=SHAPES)
-    items = np.concatenate([np.zeros(0, np.int64), *lists])
-    marks = Marks(offsets_of(np.fromiter(map(len, lists), np.int64, len(lists))), items, np.ones(len(items)))
-    if len(wrong := np.flatnonzero((items < 0) | (items >= axes.num_items))):
-        request = axes.requests[int(marks.owners[wrong[0]])]
-        problem = f"{role}: query {request!r} names the document at index {items[wrong[0]]}, which is not in the corpus"
-        raise DataError(problem, remedy=f"indices are columns of the scores, from 0 to {axes.num_items - 1}")
+    documents = np.concatenate([np.zeros(0, np.int64), *lists])
+    marks = Marks(offsets_of(np.fromiter(map(len, lists), np.int64, len(lists))), documents, np.ones(len(documents)))
+    if len(wrong := np.flatnonzero((documents < 0) | (documents >= axes.num_documents))):
+        query = axes.queries[int(marks.owners[wrong[0]])]
+        problem = (
+            f"{role}: query {query!r} names the document at index {documents[wrong[0]]}, which is not in the corpus"
+        )
+        raise DataError(problem, remedy=f"indices are columns of the scores, from 0 to {axes.num_documents - 1}")
     return marks
 
 
-def _indices(given: Any, request: str, role: str) -> npt.NDArray[np.int64]:
+def _indices(given: Any, query: str, role: str) -> npt.NDArray[np.int64]:
     """Return the indices of one query: a list, an array or a set of them, or a single one."""
     is_array = isinstance(given, np.ndarray)
     if is_array and given.ndim == 1 and given.dtype == np.int64:  # asked first, because there may be many
@@ -176,13 +178,13 @@ def _indices(given: Any, request: str, role: str) -> npt.NDArray[np.int64]:
         return np.zeros(0, np.int64)
     if values.ndim > 1 or values.dtype.kind not in "iu":
         what = "a mask" if values.dtype.kind == "b" else shown(repr(given))
-        raise UsageError(f"{role}: query {request!r} has {what} in place of a list of indices", remedy=SHAPES)
+        raise UsageError(f"{role}: query {query!r} has {what} in place of a list of indices", remedy=SHAPES)
     return np.minimum(values, _LARGEST).astype(np.int64) if values.dtype == np.uint64 else values.astype(np.int64)
 
 
 def check_different(marks: Marks, axes: Axes, role: str) -> None:
     """Raise if a document is named twice for a query."""
-    keys = np.sort(marks.keys(axes.num_items))
+    keys = np.sort(marks.keys(axes.num_documents))
     if len(twice := np.flatnonzero(keys[1:] == keys[:-1])):
-        place = axes.place(*divmod(int(keys[twice[0]]), axes.num_items))
+        place = axes.place(*divmod(int(keys[twice[0]]), axes.num_documents))
         raise DataError(f"{role}: {place} is named twice", remedy="name it once; a mask must be an array, not a list")

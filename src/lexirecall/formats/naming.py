@@ -2,7 +2,7 @@
 
 Belongs here: one run or several, patterns of files, and names. Not here: what a run is (kinds), reading it.
 
-A table, in memory or in a file, may hold several systems and name them itself; that is known once it is read.
+A table, in memory or in a file, may hold several runs and name them itself; that is known once it is read.
 """
 
 import os
@@ -55,7 +55,7 @@ def has_runs(runs: Runs | None) -> TypeGuard[Runs]:
 def name_runs(runs: Runs, columns: Given = None, stdin_name: str | None = None) -> list[NamedRun]:
     """Name every run, and refuse two with the same name; patterns stand for the files that match.
 
-    A table, which may be known as one by `columns` only, names its systems itself.
+    A table, which may be known as one by `columns` only, names its runs itself.
 
     >>> [run.name for run in name_runs(["runs/bm25.run.gz", "dense.run"])]
     ['bm25.run', 'dense.run']
@@ -158,7 +158,7 @@ def _shown(run: Run) -> str:
 
 
 def _maps_names(runs: Mapping[Any, Any]) -> bool:
-    """Tell {name: run} from a single run {request: {document: score}}: only there does a value hold rankings itself."""
+    """Tell {name: run} from a single run {query: {document: score}}: only there does a value hold rankings itself."""
     for value in runs.values():
         if not isinstance(value, Mapping):
             return isinstance(value, (str, os.PathLike)) or _is_in_memory(value)

@@ -4,7 +4,7 @@ Belongs here: handing judgments and blocks to lexirecall._native and taking arra
 of dicts and tables share. Not here: what lines mean (trec), dicts (dicts), tables (arrow).
 
 It understands a file as the Python reader does. If a line makes no sense, that reader says why. That reader also reads
-what is rare: requests with scattered lines, and duplicates to be left out.
+what is rare: queries with scattered lines, and duplicates to be left out.
 """
 
 import os
@@ -20,13 +20,13 @@ import numpy as np
 from lexirecall.formats import lines
 from lexirecall.formats.assembly import assemble, tracks_of
 from lexirecall.formats.parts import Outcome, Span, free_cores, parts_of, together
-from lexirecall.formats.rankedlist import DuplicateItem
+from lexirecall.formats.rankedlist import DuplicateDocument
 from lexirecall.formats.source import Source
 from lexirecall.formats.trec import check_run_line, damage_first, listed_twice, project_text, read_qrels
 from lexirecall.judgments import FloatArray, IntArray, Judgments, PackedIds, offsets_of
 from lexirecall.manifest import Conventions
 from lexirecall.text import to_text
-from lexirecall.tracks import SystemPositions, Tracks
+from lexirecall.tracks import RunPositions, Tracks
 
 if TYPE_CHECKING:
     from lexirecall.units.unitmap import UnitMap
@@ -50,7 +50,7 @@ def read_qrels_native(source: Source) -> Judgments:
         return read_qrels(source)
     *arrays, num_repeated, number = _native.judgments(reader)
     judgments = judgments_from(arrays, source.name, num_repeated=num_repeated)
-    if not judgments.requests:
+    if not judgments.queries:
         raise lines.nothing_in(source, number)
     return judgments
 
@@ -63,7 +63,7 @@ def project_native(
     units: "UnitMap | None" = None,
     *,
     needs_judged: bool,
-) -> SystemPositions:
+) -> RunPositions:
     """Read a run straight into positions, as `project_text` does."""
     from lexirecall import _native
 
@@ -77,14 +77,14 @@ def project_native(
         if read.status == _BAD_LINE:
             check_run_line(source, read.number, read.line, strict=conventions.strict)
         if read.status == _DUPLICATE and conventions.duplicates == "error":
-            raise listed_twice(source, DuplicateItem(judgments.request_ids[read.request], read.line))
+            raise listed_twice(source, DuplicateDocument(judgments.query_ids[read.query], read.line))
     if read.status != _READ_ON:
         return project_text(source, name, judgments, conventions, units, needs_judged=needs_judged)
     return assemble(
         name,
         judgments,
         conventions,
-        tracks_from(read.found, len(judgments.requests)),
+        tracks_from(read.found, len(judgments.queries)),
         np.frombuffer(read.num_retrieved, np.int64),
         needs_judged=needs_judged,
         num_unjudged=read.unjudged.count(b"\n"),
@@ -93,7 +93,7 @@ def project_native(
 
 
 def _read_run(native: Any, source: Source, arrays: "Arrays", conventions: Conventions) -> Outcome:
-    """Read a run as if scores descend within each request, and again, keeping all rows, if that is not so.
+    """Read a run as if scores descend within each query, and again, keeping all rows, if that is not so.
 
     A large file is read in parts, and again from its beginning if that does not work out: for what is wrong with it,
     and on which line.
@@ -140,36 +140,36 @@ def _read_parts(read: Callable[[Span, bool, Event], Outcome], parts: list[Span])
 class Arrays(NamedTuple):
     """Judgments as every compiled reader takes them, as in given.h."""
 
-    request_ids: bytes
-    request_borders: IntArray
+    query_ids: bytes
+    query_borders: IntArray
     offsets: IntArray
     num_tracked: IntArray
-    item_ids: bytes
-    item_borders: IntArray
+    document_ids: bytes
+    document_borders: IntArray
     grades: FloatArray
     units: Any
-    """In which places are counted; None if they are counted in items."""
+    """In which places are counted; None if they are counted in documents."""
 
 
 def arrays_of(
     judgments: Judgments, conventions: Conventions, units: "UnitMap | None" = None, *, needs_judged: bool
 ) -> Arrays:
-    """Return judgments for a compiled reader: which items are tracked depends on what is asked for."""
+    """Return judgments for a compiled reader: which documents are tracked depends on what is asked for."""
     wants_all = needs_judged or conventions.judged_only
     return Arrays(
-        judgments.request_ids.buffer,
-        judgments.request_ids.offsets,
+        judgments.query_ids.buffer,
+        judgments.query_ids.offsets,
         judgments.offsets,
         np.diff(judgments.offsets) if wants_all else judgments.num_positive,
-        judgments.items.buffer,
-        judgments.items.offsets,
+        judgments.documents.buffer,
+        judgments.documents.offsets,
         judgments.grades,
         None if units is None else _table_of(units),
     )
 
 
 def _table_of(units: "UnitMap") -> Any:
-    """Return the items of a map that may bring no unit, as every compiled reader takes them; None if there are none.
+    """Return a map's documents that may bring no unit, as every compiled reader takes them; None if there are none.
 
     The table is made once for all runs.
     """
@@ -185,13 +185,13 @@ def _new_table(units: "UnitMap", slots: IntArray) -> Any:
 
     if not len(slots):
         return None
-    requests = PackedIds.pack([request for request in units.slots if request is not None])
-    items = PackedIds.pack([units.items[slot] for slot in slots.tolist()])
+    queries = PackedIds.pack([query for query in units.slots if query is not None])
+    documents = PackedIds.pack([units.documents[slot] for slot in slots.tolist()])
     return _native.new_units(
-        requests.buffer,
-        requests.offsets,
-        items.buffer,
-        items.offsets,
+        queries.buffer,
+        queries.offsets,
+        documents.buffer,
+        documents.offsets,
         units.owners[slots],
         offsets_of(np.diff(units.offsets)[slots]),
         units.units[members(units.offsets, slots)],
@@ -206,13 +206,13 @@ def rules_of(conventions: Conventions) -> tuple[int, int, bool]:
 
 def judgments_from(arrays: Sequence[bytes], name: str, **more: Any) -> Judgments:
     """Return judgments as every compiled reader gives them."""
-    request_ids, request_borders, offsets, num_positive, items, borders, grades = arrays
-    packed = PackedIds(request_ids, np.frombuffer(request_borders, np.int64))
+    query_ids, query_borders, offsets, num_positive, documents, borders, grades = arrays
+    packed = PackedIds(query_ids, np.frombuffer(query_borders, np.int64))
     return Judgments(
-        requests=tuple(map(to_text, packed)),
-        request_ids=packed,
+        queries=tuple(map(to_text, packed)),
+        query_ids=packed,
         offsets=np.frombuffer(offsets, np.int64),
-        items=PackedIds(items, np.frombuffer(borders, np.int64)),
+        documents=PackedIds(documents, np.frombuffer(borders, np.int64)),
         grades=np.frombuffer(grades, np.float64),
         num_positive=np.frombuffer(num_positive, np.int64),
         name=name,
@@ -221,7 +221,7 @@ def judgments_from(arrays: Sequence[bytes], name: str, **more: Any) -> Judgments
 
 
 def tracks_from(found: bytes, num_rankings: int) -> Tracks:
-    """Return where judged items are as every compiled reader gives them."""
+    """Return where judged documents are as every compiled reader gives them."""
     return tracks_of(np.frombuffer(found, np.int64).reshape(-1, 5), num_rankings)
 
 

@@ -34,7 +34,7 @@ def batches_of_files(
     used = used_columns(columns, kind)
     if any("\0" in name for name in used):
         return None
-    few = {columns.system, columns.request}
+    few = {columns.run, columns.query}
     parts = (_batches_of_file(path, used, few, files.partition(path)) for path in files.paths)
     return columns, (batch for part in parts for batch in part)
 

@@ -1,8 +1,8 @@
-"""Parts: one large file of text, cut between two requests, so that several cores can read it.
+"""Parts: one large file of text, cut between two queries, so that several cores can read it.
 
 Belongs here: where to cut, into how many parts, and what the parts say together. Not here: reading one (native).
 
-A cut is only a guess that pays: if the lines of a request turn out to be in two parts, or if anything is wrong with a
+A cut is only a guess that pays: if the lines of a query turn out to be in two parts, or if anything is wrong with a
 line, the file is read from its beginning, by one core.
 """
 
@@ -19,7 +19,7 @@ from lexirecall.formats.source import BYTE_ORDER_MARK, Source
 
 _LEAST = 16 << 20  # bytes of a part: fewer are not worth a thread
 _MOST_PARTS = 16
-_MOST_HELD = 1 << 18  # judged requests, over all parts but one: each part has a table of them, about 50 bytes each
+_MOST_HELD = 1 << 18  # judged queries, over all parts but one: each part has a table of them, about 50 bytes each
 _STEP = 1 << 16
 _LONGEST = 1 << 16  # a line that is longer is no place to cut
 _busy = 0
@@ -36,12 +36,12 @@ class Outcome(NamedTuple):
     found: bytes
     num_retrieved: bytes
     unjudged: bytes
-    """The ids of requests without judgments, each with a newline behind it."""
+    """The ids of queries without judgments, each with a newline behind it."""
     num_extra: int
     number: int
     num_lines: int
     line: bytes
-    request: int
+    query: int
 
 
 def num_cores() -> int:
@@ -63,9 +63,9 @@ def free_cores() -> Iterator[int]:
             _busy -= 1
 
 
-def parts_of(source: Source, num_cores: int, num_requests: int) -> list[Span]:
+def parts_of(source: Source, num_cores: int, num_queries: int) -> list[Span]:
     """Cut a file; there is one part if it is small, packed or a pipe, or if there is no good place to cut."""
-    most = min(num_cores, _MOST_PARTS, source.size // _LEAST, 1 + _MOST_HELD // max(1, num_requests))
+    most = min(num_cores, _MOST_PARTS, source.size // _LEAST, 1 + _MOST_HELD // max(1, num_queries))
     if most < 2 or not source.is_plain_file:
         return [(0, None)]
     starts = [0]
@@ -80,7 +80,7 @@ def parts_of(source: Source, num_cores: int, num_requests: int) -> list[Span]:
 
 
 def _border(stream: IO[bytes], start: int, size: int) -> int | None:
-    """Return where a line begins that has another request than the line before it, not far behind the start."""
+    """Return where a line begins that has another query than the line before it, not far behind the start."""
     first, _ = _line_after(stream, start)
     low, high, step = start, start + _STEP, _STEP
     if first is None:
@@ -89,32 +89,32 @@ def _border(stream: IO[bytes], start: int, size: int) -> int | None:
         low, high, step = high, high + step, 2 * step
         if high >= size:
             return None
-    while high - low > 1:  # the first request is on the line after `low`, and another one on the line after `high`
+    while high - low > 1:  # the first query is on the line after `low`, and another one on the line after `high`
         middle = (low + high) // 2
         if _line_after(stream, middle)[0] in (None, first):
             low = middle
         else:
             high = middle
-    request, border = _line_after(stream, high)
-    is_marked = request is not None and request.startswith(BYTE_ORDER_MARK)  # which says nothing in a first line only
+    query, border = _line_after(stream, high)
+    is_marked = query is not None and query.startswith(BYTE_ORDER_MARK)  # which says nothing in a first line only
     return None if is_marked else border
 
 
 def _line_after(stream: IO[bytes], place: int) -> tuple[bytes | None, int]:
-    """Return the request of the first line that begins after a place, and where that line begins."""
+    """Return the query of the first line that begins after a place, and where that line begins."""
     stream.seek(place)
     start = place + len(stream.readline(_LONGEST))
-    return _request_of(stream.readline(_LONGEST)), start
+    return _query_of(stream.readline(_LONGEST)), start
 
 
-def _request_of(line: bytes) -> bytes | None:
-    """Return the request of a line; None if it has none, or if the line is too long."""
+def _query_of(line: bytes) -> bytes | None:
+    """Return the query of a line; None if it has none, or if the line is too long."""
     fields = line.split(None, 1)
     return fields[0] if fields and line.endswith(b"\n") and not fields[0].startswith(b"#") else None
 
 
 def together(parts: Sequence[Outcome]) -> Outcome | None:
-    r"""Return what the parts of a file say together; None if the lines of a judged request are in two of them.
+    r"""Return what the parts of a file say together; None if the lines of a judged query are in two of them.
 
     >>> answers = [np.array(numbers).tobytes() for numbers in ([3, -1], [-1, 2])]
     >>> parts = [Outcome(0, b"", each, b"q\nr\n", 0, 5, 5, b"", 0) for each in answers]
@@ -136,5 +136,5 @@ def together(parts: Sequence[Outcome]) -> Outcome | None:
         number=sum(part.number for part in parts),
         num_lines=sum(part.num_lines for part in parts),
         line=b"",
-        request=0,
+        query=0,
     )

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from lexirecall.errors import DataError, FormatError, UsageError, plain, shown
-from lexirecall.formats.columns import check_one_system
+from lexirecall.formats.columns import check_one_run
 from lexirecall.formats.folders import PARQUET
 from lexirecall.formats.source import Source
 from lexirecall.formats.tablefiles import advance_whole, content_of
@@ -24,7 +24,7 @@ from lexirecall.judgments import IntArray, Judgments, PackedIds
 from lexirecall.manifest import OF_UNITS, Conventions
 from lexirecall.positions import Positions
 from lexirecall.positions.file import from_parquet, holds_positions
-from lexirecall.tracks import SystemPositions
+from lexirecall.tracks import RunPositions
 from lexirecall.units.unitmap import UnitMap
 
 _AGAIN = "evaluate it with the judgments that it was made with, or project the runs again"
@@ -59,19 +59,19 @@ class PositionsRun:
     label: str
     """What messages call it."""
 
-    def systems(
+    def runs(
         self, judgments: Judgments, conventions: Conventions, units: UnitMap | None, *, needs_judged: bool
-    ) -> list[SystemPositions]:
+    ) -> list[RunPositions]:
         """Return the positions as they are, if they are those that are asked for."""
         self._check(conventions, units, needs_judged=needs_judged)
-        requests, items = correspondence(self.positions.judgments, judgments, self.label)
-        names = self.positions.systems
+        queries, documents = correspondence(self.positions.judgments, judgments, self.label)
+        names = self.positions.runs
         if self.is_given:
-            check_one_system("run", len(names), self.label)
+            check_one_run("run", len(names), self.label)
             names = (self.name,)
-        return [self._system(s, name, requests, items, keeps_others=needs_judged) for s, name in enumerate(names)]
+        return [self._run(s, name, queries, documents, keeps_others=needs_judged) for s, name in enumerate(names)]
 
-    def items(self, _system: str, _request: bytes) -> Iterable[bytes]:
+    def documents(self, _run: str, _query: bytes) -> Iterable[bytes]:
         """Give nothing: the documents without a judgment are not known."""
         return ()
 
@@ -83,7 +83,7 @@ class PositionsRun:
         raise FormatError(self.label, None, problem, remedy="give the run itself")
 
     def _check(self, conventions: Conventions, units: UnitMap | None, *, needs_judged: bool) -> None:
-        if units is not None or conventions.count != "items":
+        if units is not None or conventions.count != "documents":
             problem = f"{self.label}: positions in units cannot be counted from a positions file, which holds no lists"
             raise UsageError(problem, remedy="leave out --count units (count='units' in Python), or give the runs")
         check_rules(self.positions.conventions, conventions, self.label)
@@ -91,21 +91,21 @@ class PositionsRun:
             problem = "the file holds only relevant documents, but a measure needs the judged non-relevant ones too"
             raise FormatError(self.label, None, problem, remedy="lexirecall project, or needs_judged=True, keeps them")
 
-    def _system(self, s: int, name: str, requests: IntArray, items: IntArray, *, keeps_others: bool) -> SystemPositions:
+    def _run(self, s: int, name: str, queries: IntArray, documents: IntArray, *, keeps_others: bool) -> RunPositions:
         own = self.positions
-        rankings = s * len(requests) + requests
-        mismatch = next((each for each in own.mismatches if each.system == own.systems[s]), None)
-        return SystemPositions(
+        rankings = s * len(queries) + queries
+        mismatch = next((each for each in own.mismatches if each.run == own.runs[s]), None)
+        return RunPositions(
             name=name,
-            answered=own.answered[s][requests],
-            num_retrieved=own.num_retrieved[s][requests],
-            found=own.found.of_rankings(rankings, items),
-            others=own.others.of_rankings(rankings, items) if keeps_others and own.others is not None else None,
+            answered=own.answered[s][queries],
+            num_retrieved=own.num_retrieved[s][queries],
+            found=own.found.of_rankings(rankings, documents),
+            others=own.others.of_rankings(rankings, documents) if keeps_others and own.others is not None else None,
             num_unjudged=_at(own.num_unjudged, s),
             num_duplicates=_at(own.num_duplicates, s),
             num_extra=_at(own.num_extra, s),
-            mismatch=None if mismatch is None else replace(mismatch, system=name),
-            corpus_size=None if own.corpus_size is None else own.corpus_size[requests],
+            mismatch=None if mismatch is None else replace(mismatch, run=name),
+            corpus_size=None if own.corpus_size is None else own.corpus_size[queries],
         )
 
 
@@ -139,31 +139,31 @@ def _at(counts: Sequence[int], s: int) -> int:
 
 
 def correspondence(own: Judgments, given: Judgments, label: str) -> tuple[IntArray, IntArray]:
-    """Return which own request each given one is, and which given item each own one is; raise if they differ.
+    """Return which own query each given one is, and which given document each own one is; raise if they differ.
 
     >>> own = Judgments.from_grades({b"q": {b"a": 1}, b"r": {b"b": 2, b"c": 1}})
     >>> given = Judgments.from_grades({b"r": {b"c": 1, b"b": 2}, b"q": {b"a": 1}})
-    >>> requests, items = correspondence(own, given, "model.parquet")
-    >>> requests.tolist(), items.tolist()
+    >>> queries, documents = correspondence(own, given, "model.parquet")
+    >>> queries.tolist(), documents.tolist()
     ([1, 0], [2, 1, 0])
     """
     if _is_same(own, given):
-        return np.arange(len(own.requests)), np.arange(len(own.grades))
+        return np.arange(len(own.queries)), np.arange(len(own.grades))
     place, there = own.index, given.index
     of_file, of_given = "in the file", f"in {given.name}"
     _refuse_missing(place, there, "query", label, (of_file, of_given))
-    items = np.empty(len(own.grades), np.int64)
-    for request, q in place.items():
-        ours, theirs = own.lookup(q), given.lookup(there[request])
-        what = f"query {shown(request)}: document"
+    documents = np.empty(len(own.grades), np.int64)
+    for query, q in place.items():
+        ours, theirs = own.lookup(q), given.lookup(there[query])
+        what = f"query {shown(query)}: document"
         _refuse_missing(ours, theirs, what, label, (of_file, of_given))
-        for item, i in ours.items():
-            items[i] = theirs[item]
-            one, other = own.grades[i], given.grades[theirs[item]]
+        for document, i in ours.items():
+            documents[i] = theirs[document]
+            one, other = own.grades[i], given.grades[theirs[document]]
             if one != other:
                 grades = f"has grade {plain(one)} {of_file}, but {plain(other)} {of_given}"
-                raise _differing(label, f"{what} {shown(item)} {grades}")
-    return np.array([place[request] for request in given.request_ids], np.int64), items
+                raise _differing(label, f"{what} {shown(document)} {grades}")
+    return np.array([place[query] for query in given.query_ids], np.int64), documents
 
 
 def _refuse_missing(
@@ -185,4 +185,4 @@ def _is_same(one: Judgments, other: Judgments) -> bool:
 
     arrays = ((one.offsets, other.offsets), (one.grades, other.grades))
     is_same_in_numbers = all(np.array_equal(ours, theirs) for ours, theirs in arrays)
-    return is_same_in_numbers and same_ids(one.request_ids, other.request_ids) and same_ids(one.items, other.items)
+    return is_same_in_numbers and same_ids(one.query_ids, other.query_ids) and same_ids(one.documents, other.documents)

@@ -18,7 +18,7 @@ from lexirecall.formats.dicts import load_mapping
 from lexirecall.formats.jsontext import JsonRows, PlacedRow
 from lexirecall.formats.memory import ID_SHAPE
 from lexirecall.formats.queryids import QueryIds, query_ids
-from lexirecall.formats.rowforms import WITHIN, RowForm, found_at, item_keys, paths_to, value_at
+from lexirecall.formats.rowforms import WITHIN, RowForm, document_keys, found_at, paths_to, value_at
 from lexirecall.judgments import Judgments
 from lexirecall.text import id_of
 
@@ -115,7 +115,7 @@ class QueryRows:
         path, values = self._documents(role), self._given(role, _VALUES[role])
         rows, ids = self.rows.rows, self.ids.ids
         found = [(row, query, value_at(row.content, path)) for row, query in zip(rows, ids, strict=True)]
-        key = self._item_key(path, [given for _, _, given in found if isinstance(given, list)], role)
+        key = self._document_key(path, [given for _, _, given in found if isinstance(given, list)], role)
         side = [(row, query, self._listed(row, given, path, key)) for row, query, given in found if given is not None]
         if values is None:
             return [(query, given) for _, query, given in side]
@@ -156,15 +156,15 @@ class QueryRows:
     def _keys(self) -> str:
         return listed(dict.fromkeys(key for content in self._contents for key in content), most=12)
 
-    def _item_key(self, path: str, lists: Sequence[list[Any]], role: str) -> str:
+    def _document_key(self, path: str, lists: Sequence[list[Any]], role: str) -> str:
         """Return the key of the ids of documents that are objects; raise if it cannot be told."""
         objects = [each for given in lists for each in given if isinstance(each, dict)]
-        keys = item_keys(objects) if objects else [""]
+        keys = document_keys(objects) if objects else [""]
         if len(keys) == 1:
             return keys[0]
         if keys:
             raise self._several(role, [f"{path}[].{key}" for key in keys])
-        example = next((each for each in objects if not item_keys([each])), objects[0])
+        example = next((each for each in objects if not document_keys([each])), objects[0])
         problem = f"the documents under {shown(path)} have no key of ids in common, such as {shown(repr(example))}"
         remedy = f"name it, as in {_option(f'{role}.document', f'{path}[].KEY')}"
         raise FormatError(self.name, None, problem, remedy=remedy)
@@ -193,11 +193,11 @@ class QueryRows:
             problem = f"expected a {what} under {shown(path)} for each document, found {shown(repr(values))}"
             raise self.rows.error(row, problem, remedy="both are lists of the same length")
         valued: dict[Any, Any] = {}
-        for item, value in zip(ids, values, strict=True):
-            if item in valued and (what == "score" or valued[item] != value):
-                problem = f"document {shown(str(item))} has two {what}s"
+        for document, value in zip(ids, values, strict=True):
+            if document in valued and (what == "score" or valued[document] != value):
+                problem = f"document {shown(str(document))} has two {what}s"
                 raise self.rows.error(row, problem, remedy="remove one of them")
-            valued[item] = value
+            valued[document] = value
         return valued
 
     def _remarks(self) -> Iterator[str]:

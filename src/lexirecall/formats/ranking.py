@@ -1,7 +1,7 @@
-"""Rankings: from items and scores to the positions of the judged items.
+"""Rankings: from documents and scores to the positions of the judged documents.
 
 Belongs here: the order of rankings, tie rules and duplicates, over arrays of many rankings at once. Not here: where
-rankings come from and how their items are looked up (lists, rows), what is left of them (assembly).
+rankings come from and how their documents are looked up (lists, rows), what is left of them (assembly).
 
 The order is score descending, then, where scores are equal, as the tie rule says; file order and ranks do not matter.
 """
@@ -24,14 +24,14 @@ class RankedLines:
     """Which ranking each line is of."""
     scores: FloatArray
     judged: IntArray
-    """Where its item is in the judgments, -1 if it is not there."""
+    """Where its document is in the judgments, -1 if it is not there."""
     ranks: Callable[[IntArray, IntArray], IntArray]
     """Gives lines of blocks of equal scores, and the borders of the blocks, numbers from 0 that ascend, within a block,
     as the bytes of their ids do."""
 
 
 def place(lines: RankedLines, grades: FloatArray, ties: str) -> IntArray:
-    """Find the judged items: ranking, position, item, and start and size of its block of equal scores, [n, 5].
+    """Find the judged documents: ranking, position, document, and start and size of its block of equal scores, [n, 5].
 
     Positions ascend within a ranking.
 
@@ -62,7 +62,7 @@ def place(lines: RankedLines, grades: FloatArray, ties: str) -> IntArray:
 
 
 def place_all(lines: RankedLines, grades: FloatArray, ties: str) -> IntArray:
-    """Find every item as `place` finds the judged ones; the third column says on which line each is.
+    """Find every document as `place` finds the judged ones; the third column says on which line each is.
 
     >>> lines = RankedLines(np.zeros(3, int), np.array([1.0, 3, 2]), np.array([-1, -1, 0]), lambda lines, _: lines)
     >>> place_all(lines, np.ones(1), "trec")[:, 2].tolist()
@@ -95,15 +95,15 @@ def rounded(scores: FloatArray, dtype: str) -> FloatArray:
         return scores.astype(dtype, copy=False)
 
 
-def repeated(items: IntArray, scores: FloatArray | None, duplicates: str) -> tuple[BoolArray, IntArray]:
-    """Tell which lines are left out, because another line of the same item is kept; return also which one.
+def repeated(documents: IntArray, scores: FloatArray | None, duplicates: str) -> tuple[BoolArray, IntArray]:
+    """Tell which lines are left out, because another line of the same document is kept; return also which one.
 
-    `items` are numbers that lines share if they name the same item in the same ranking. The first line is kept, or that
-    with the best score.
+    `documents` are numbers that lines share if they name the same document in the same ranking. The first line is kept,
+    or that with the best score.
 
     >>> is_left_out, kept = repeated(np.array([7, 8, 7]), np.array([1.0, 2.0, 3.0]), "best")
     >>> is_left_out.tolist(), kept.tolist()
     ([True, False, False], [2, 1, 2])
     """
-    kept = first_rows(items, -scores if duplicates == "best" and scores is not None else None)
+    kept = first_rows(documents, -scores if duplicates == "best" and scores is not None else None)
     return kept != np.arange(len(kept)), kept

@@ -39,7 +39,7 @@ from lexirecall.judgments import FloatArray, IntArray
 from lexirecall.text import number_of
 
 LOOKED_AT, _FEW = 100_000, 51
-_NO_RUNS = {name for role, names in USUAL.items() if role != "system" for name in names}
+_NO_RUNS = {name for role, names in USUAL.items() if role != "run" for name in names}
 _ONE_AT_A_TIME = threading.Lock()  # relations of one database cannot be asked at once
 
 
@@ -83,9 +83,9 @@ class RoleTable:
             codes, values = number_values(series)
             if all(re.fullmatch(NUMBER, str(each).strip(BLANKS)) for each in values.to_list()):
                 continue
-            requests = self.ids("request", rows)
-            systems = self.ids("system", rows).codes if self.columns.system else 0
-            rankings = requests.codes + systems * len(requests.values)
+            queries = self.ids("query", rows)
+            runs = self.ids("run", rows).codes if self.columns.run else 0
+            rankings = queries.codes + runs * len(queries.values)
             if 2 * len(np.unique(rankings * _FEW + codes)) >= 3 * len(np.unique(rankings)):
                 how = f"columns={{'run': {series.name!r}}} or --columns run={series.name}"
                 return f"the column {shown(series.name)} is not used; if its {len(values)} values are runs: {how}"

@@ -71,7 +71,7 @@ QUERY_IDS = ("question_id", "query_id", "qid", "topic_id", "example_id", "case_i
 """Usual keys of the id of a query; the first one present counts."""
 QUERY_TEXTS = ("user_input", "query", "question", "input", "topic", "inputs.*")
 """Usual keys of the words of a query."""
-ITEM_IDS = ("id", "_id", "doc_id", "docid", "docno", "document_id", "corpus_id", "node_id", "chunk_id")
+DOCUMENT_IDS = ("id", "_id", "doc_id", "docid", "docno", "document_id", "corpus_id", "node_id", "chunk_id")
 """Usual keys of the id of a document that is an object."""
 
 
@@ -161,7 +161,7 @@ def _are_texts(value: Any, form: RowForm) -> bool:
 
 def _may_be_documents(path: str, value: Any, form: RowForm, role: str) -> bool:
     """Tell whether a value may be documents by their ids; where many keys will do, it must look like them."""
-    are_objects = isinstance(value, list) and any(isinstance(each, dict) and item_keys([each]) for each in value)
+    are_objects = isinstance(value, list) and any(isinstance(each, dict) and document_keys([each]) for each in value)
     if form.has_texts:
         return are_objects
     if form.path(role).endswith(".*"):
@@ -169,13 +169,13 @@ def _may_be_documents(path: str, value: Any, form: RowForm, role: str) -> bool:
     return isinstance(value, list) or (value is not None and "*" not in form.path(role))
 
 
-def item_keys(objects: Sequence[JsonObject]) -> list[str]:
+def document_keys(objects: Sequence[JsonObject]) -> list[str]:
     """Return the usual keys of ids that all of some documents have.
 
-    >>> item_keys([{"id": "a", "page_content": "..."}, {"id": "b", "doc_id": "c"}])
+    >>> document_keys([{"id": "a", "page_content": "..."}, {"id": "b", "doc_id": "c"}])
     ['id']
     """
-    return [key for key in ITEM_IDS if all(each.get(key) is not None for each in objects)]
+    return [key for key in DOCUMENT_IDS if all(each.get(key) is not None for each in objects)]
 
 
 def is_row(content: JsonObject) -> bool:

@@ -15,8 +15,8 @@ import numpy as np
 
 from lexirecall.errors import FormatError, WayOn, shown
 from lexirecall.formats.arrow import ReadWith, batches_of, project_batches
-from lexirecall.formats.assembly import SortedRead, systems_of
-from lexirecall.formats.columns import check_one_system
+from lexirecall.formats.assembly import SortedRead, runs_of
+from lexirecall.formats.columns import check_one_run
 from lexirecall.formats.counting import place_by_units
 from lexirecall.formats.ids import Ids, by_appearance, changes
 from lexirecall.formats.ranking import RankedLines, place, place_all, repeated, rounded
@@ -24,7 +24,7 @@ from lexirecall.formats.roletable import RoleTable
 from lexirecall.formats.wholelists import RunLists
 from lexirecall.judgments import FloatArray, IntArray, Judgments
 from lexirecall.manifest import Conventions
-from lexirecall.tracks import SystemPositions
+from lexirecall.tracks import RunPositions
 from lexirecall.units.unitmap import UnitMap
 
 _LEAVE_ONE = WayOn("duplicates", {"first": "the first row", "best": "the highest score"})
@@ -39,25 +39,23 @@ def project_table(
     *,
     needs_judged: bool,
     is_given: bool,
-) -> list[SystemPositions]:
-    """Turn the rows of one system or of many into positions; `name` is for a table that names none.
+) -> list[RunPositions]:
+    """Turn the rows of one run or of many into positions; `name` is for a table that names none.
 
     If it `is_given`, by whoever gave the table, it takes precedence over the table's own. The compiled reader takes
     what it can; this one reads the rest, and says what is wrong.
     """
     rest: ReadWith = {"needs_judged": needs_judged, "is_given": is_given}
     if (batches := batches_of(table.frame)) is not None:
-        systems = project_batches(batches, table.columns, name, judgments, conventions, units, **rest)
-        if systems is not None:
-            return noted(systems, table.splits())
+        runs = project_batches(batches, table.columns, name, judgments, conventions, units, **rest)
+        if runs is not None:
+            return noted(runs, table.splits())
     return project_rows(table, name, judgments, conventions, units, **rest)
 
 
-def noted(systems: list[SystemPositions], splits: str) -> list[SystemPositions]:
-    """Return the systems with what to say of a column of their table that nobody used."""
-    return [replace(system, remark=f"{system.name}: {splits}") for system in systems[:1] if splits] + systems[
-        bool(splits) :
-    ]
+def noted(runs: list[RunPositions], splits: str) -> list[RunPositions]:
+    """Return the runs with what to say of a column of their table that nobody used."""
+    return [replace(run, remark=f"{run.name}: {splits}") for run in runs[:1] if splits] + runs[bool(splits) :]
 
 
 def project_rows(
@@ -69,10 +67,10 @@ def project_rows(
     *,
     needs_judged: bool,
     is_given: bool,
-) -> list[SystemPositions]:
+) -> list[RunPositions]:
     """Do the same with arrays, for rows in any order and columns of every type."""
     read = read_rows(table, name, judgments, conventions, units, needs_judged=needs_judged, is_given=is_given)
-    return noted(systems_of(read, judgments, conventions, needs_judged=needs_judged), table.splits())
+    return noted(runs_of(read, judgments, conventions, needs_judged=needs_judged), table.splits())
 
 
 def read_rows(
@@ -85,11 +83,11 @@ def read_rows(
     needs_judged: bool,
     is_given: bool,
 ) -> SortedRead:
-    """Put rows in any order into rankings, and find the judged items."""
+    """Put rows in any order into rankings, and find the judged documents."""
     read = _read_rows(table, name, judgments, conventions, is_given=is_given)
     wants_all = needs_judged or conventions.judged_only
     found, lengths = read.kept.places(conventions, len(read.names), units, wants_all=wants_all)
-    num_unjudged = np.array([len(requests) for requests in read.unjudged])
+    num_unjudged = np.array([len(queries) for queries in read.unjudged])
     num_retrieved = np.where(lengths == 0, -1, lengths)
     return SortedRead(read.names, found, num_retrieved, num_unjudged, read.num_duplicates, len(table.frame))
 
@@ -103,20 +101,18 @@ def lists_of_rows(
     is_given: bool,
     needs_scores: bool = False,
 ) -> list[RunLists]:
-    """Put the rows of one system or of many into the order of their rankings; ranks are not scores."""
+    """Put the rows of one run or of many into the order of their rankings; ranks are not scores."""
     read = _read_rows(table, name, judgments, conventions, is_given=is_given)
     lists, scores = read.kept.lists(conventions, len(read.names))
     has_scores = needs_scores and table.columns.score is not None
     return [
-        RunLists(
-            system, lists[s], read.unjudged[s], int(read.num_duplicates[s]), scores=scores[s] if has_scores else {}
-        )
-        for s, system in enumerate(read.names)
+        RunLists(run, lists[s], read.unjudged[s], int(read.num_duplicates[s]), scores=scores[s] if has_scores else {})
+        for s, run in enumerate(read.names)
     ]
 
 
 class _ReadRows(NamedTuple):
-    """The rows of judged requests, each item of a ranking once, and what was met on the way, for each system."""
+    """The rows of judged queries, each document of a ranking once, and what was met on the way, for each run."""
 
     names: list[str]
     kept: "Rows"
@@ -127,43 +123,43 @@ class _ReadRows(NamedTuple):
 def _read_rows(
     table: RoleTable, name: str, judgments: Judgments, conventions: Conventions, *, is_given: bool
 ) -> _ReadRows:
-    names, systems = _systems(table, name, is_given=is_given)
-    requests = table.ids("request")
+    names, runs = _runs(table, name, is_given=is_given)
+    queries = table.ids("query")
     judged = judgments.index
-    number_of = np.array([judged.get(text.encode(), -1) for text in requests.texts()], np.int64)
-    numbers, scores = number_of[requests.codes], _scores(table)
-    table.present("item")  # also for requests that nobody judged
+    number_of = np.array([judged.get(text.encode(), -1) for text in queries.texts()], np.int64)
+    numbers, scores = number_of[queries.codes], _scores(table)
+    table.present("document")  # also for queries that nobody judged
     rows = np.flatnonzero(numbers >= 0)
-    width = len(judgments.requests)
+    width = len(judgments.queries)
     every = len(rows) == len(numbers)
     kept = Rows(
         table=table,
         judgments=judgments,
         rows=rows,
-        groups=systems * width + numbers if every else systems[rows] * width + numbers[rows],
-        items=table.ids("item", None if every else rows),
+        groups=runs * width + numbers if every else runs[rows] * width + numbers[rows],
+        documents=table.ids("document", None if every else rows),
         scores=scores if every else scores[rows],
     )
     kept, left_out = kept.without_duplicates(conventions.duplicates)
     num_duplicates = np.bincount(left_out // width, minlength=len(names))
-    return _ReadRows(names, kept, _unjudged(systems, requests, numbers, len(names)), num_duplicates)
+    return _ReadRows(names, kept, _unjudged(runs, queries, numbers, len(names)), num_duplicates)
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Rows of runs for judged requests; a group is one system's ranking of one request, system · Q + request."""
+    """Rows of runs for judged queries; a group is one run's ranking of one query, run · Q + query."""
 
     table: RoleTable
     judgments: Judgments
     rows: IntArray
     """Where they are in the table."""
     groups: IntArray
-    items: Ids
+    documents: Ids
     scores: FloatArray
 
     def without_duplicates(self, rule: str) -> "tuple[Rows, IntArray]":
-        """Keep the first row of each item of a ranking, or the best, or refuse; return also the others' groups."""
-        keys = self.groups * len(self.items.values) + self.items.codes
+        """Keep the first row of each document of a ranking, or the best, or refuse; return also the others' groups."""
+        keys = self.groups * len(self.documents.values) + self.documents.codes
         ordered = np.sort(keys)
         if not (ordered[1:] == ordered[:-1]).any():
             return self, np.zeros(0, np.int64)
@@ -171,13 +167,13 @@ class Rows:
         if rule == "error":
             raise self._listed_twice(int(np.argmax(again)), first)
         kept = np.flatnonzero(~again)
-        ids = Ids(self.items.codes[kept], self.items.values)
+        ids = Ids(self.documents.codes[kept], self.documents.values)
         rows = Rows(self.table, self.judgments, self.rows[kept], self.groups[kept], ids, self.scores[kept])
         return rows, self.groups[again]
 
     def _listed_twice(self, row: int, first: IntArray) -> FormatError:
-        request = self.judgments.requests[self.groups[row] % len(self.judgments.requests)]
-        what = f"document {shown(self.items.text(row))} of query {shown(request)}"
+        query = self.judgments.queries[self.groups[row] % len(self.judgments.queries)]
+        what = f"document {shown(self.documents.text(row))} of query {shown(query)}"
         earlier = self.table.place(int(self.rows[first[row]]))
         splits = self.table.splits()
         return self.table.error(
@@ -188,11 +184,11 @@ class Rows:
         )
 
     def places(
-        self, conventions: Conventions, num_systems: int, units: UnitMap | None, *, wants_all: bool
+        self, conventions: Conventions, num_runs: int, units: UnitMap | None, *, wants_all: bool
     ) -> tuple[IntArray, IntArray]:
-        """Find where the judged items are, those with a positive grade or all, and how long each ranking is."""
+        """Find where the judged documents are, those with a positive grade or all, and how long each ranking is."""
         lines = self._lines(conventions, wants_all=wants_all)
-        num_rankings, grades = num_systems * len(self.judgments.requests), self.judgments.grades
+        num_rankings, grades = num_runs * len(self.judgments.queries), self.judgments.grades
         if units is None:
             lengths = np.bincount(self.groups, minlength=num_rankings)
             return place(lines, grades, conventions.ties), lengths
@@ -202,21 +198,21 @@ class Rows:
         return found, lengths
 
     def lists(
-        self, conventions: Conventions, num_systems: int
+        self, conventions: Conventions, num_runs: int
     ) -> tuple[list[dict[bytes, list[bytes]]], list[dict[bytes, FloatArray]]]:
-        """Return for each system the items of its rankings, in order, by request, and likewise their scores."""
+        """Return for each run the documents of its rankings, in order, by query, and likewise their scores."""
         lines = self._lines(conventions, wants_all=conventions.ties in ("worst", "best"))
         rankings, _, order, *_ = place_all(lines, self.judgments.grades, conventions.ties).T
-        texts = [text.encode() for text in self.items.texts()]
-        items = [texts[code] for code in self.items.codes[order].tolist()]
+        texts = [text.encode() for text in self.documents.texts()]
+        documents = [texts[code] for code in self.documents.codes[order].tolist()]
         borders = [*np.flatnonzero(changes(rankings)).tolist(), len(rankings)]
-        found: list[dict[bytes, list[bytes]]] = [{} for _ in range(num_systems)]
-        scores: list[dict[bytes, FloatArray]] = [{} for _ in range(num_systems)]
+        found: list[dict[bytes, list[bytes]]] = [{} for _ in range(num_runs)]
+        scores: list[dict[bytes, FloatArray]] = [{} for _ in range(num_runs)]
         ordered = self.scores[order]
         for start, stop in pairwise(borders):
-            system, number = divmod(int(rankings[start]), len(self.judgments.requests))
-            request = self.judgments.request_ids[number]
-            found[system][request], scores[system][request] = items[start:stop], ordered[start:stop]
+            run, number = divmod(int(rankings[start]), len(self.judgments.queries))
+            query = self.judgments.query_ids[number]
+            found[run][query], scores[run][query] = documents[start:stop], ordered[start:stop]
         return found, scores
 
     def _lines(self, conventions: Conventions, *, wants_all: bool) -> RankedLines:
@@ -224,31 +220,31 @@ class Rows:
             rankings=self.groups,
             scores=rounded(self.scores, conventions.score_dtype),
             judged=self._judged(wants_all=wants_all),
-            ranks=lambda lines, _: self.items.ranks(self.items.codes[lines]),
+            ranks=lambda lines, _: self.documents.ranks(self.documents.codes[lines]),
         )
 
     def _slots(self, units: UnitMap) -> IntArray:
-        """Return the slot of each row in the map; each pair of request and item is looked up once."""
-        texts = [text.encode() for text in self.items.texts()]
-        requests = self.groups % len(self.judgments.requests) * (not units.is_common)
-        pairs, which = np.unique(requests * len(texts) + self.items.codes, return_inverse=True)
-        tables = [units.of(request) for request in self.judgments.request_ids]
+        """Return the slot of each row in the map; each pair of query and document is looked up once."""
+        texts = [text.encode() for text in self.documents.texts()]
+        queries = self.groups % len(self.judgments.queries) * (not units.is_common)
+        pairs, which = np.unique(queries * len(texts) + self.documents.codes, return_inverse=True)
+        tables = [units.of(query) for query in self.judgments.query_ids]
         slots = (tables[pair // len(texts)].get(texts[pair % len(texts)], -1) for pair in pairs.tolist())
         return np.fromiter(slots, np.int64, len(pairs))[which]
 
     def _judged(self, *, wants_all: bool) -> IntArray:
-        """Return for each row where its item is in the judgments, -1 if it is not there."""
-        judgments, width = self.judgments, len(self.items.values)
+        """Return for each row where its document is in the judgments, -1 if it is not there."""
+        judgments, width = self.judgments, len(self.documents.values)
         tracked = np.flatnonzero(judgments.grades > 0) if not wants_all else np.arange(len(judgments.grades))
-        code = _codes_of_judged(judgments, self.items, tracked)
+        code = _codes_of_judged(judgments, self.documents, tracked)
         tracked, code = tracked[code >= 0], code[code >= 0]
         keys = (np.searchsorted(judgments.offsets, tracked, side="right") - 1) * width + code
         order = np.argsort(keys)
         keys, tracked = keys[order], tracked[order]
         is_candidate = np.zeros(width, bool)
         is_candidate[code] = True
-        rows = np.flatnonzero(is_candidate[self.items.codes])
-        theirs = self.groups[rows] % len(judgments.requests) * width + self.items.codes[rows]
+        rows = np.flatnonzero(is_candidate[self.documents.codes])
+        theirs = self.groups[rows] % len(judgments.queries) * width + self.documents.codes[rows]
         places = np.searchsorted(keys, theirs)
         hits = np.append(keys, -1)[places] == theirs
         judged = np.full(len(self.groups), -1, np.int64)
@@ -256,14 +252,14 @@ class Rows:
         return judged
 
 
-def _systems(table: RoleTable, name: str, *, is_given: bool) -> tuple[list[str], IntArray]:
-    """Return the systems in the order in which they appear, and which one each row is of."""
-    if table.columns.system is None:
+def _runs(table: RoleTable, name: str, *, is_given: bool) -> tuple[list[str], IntArray]:
+    """Return the runs in the order in which they appear, and which one each row is of."""
+    if table.columns.run is None:
         return [name], np.zeros(len(table.frame), np.int64)
-    numbers, names = by_appearance(table.ids("system"))
+    numbers, names = by_appearance(table.ids("run"))
     if not is_given:
         return names, numbers
-    check_one_system(table.columns.system, len(names), table.name)
+    check_one_run(table.columns.run, len(names), table.name)
     return [name], numbers
 
 
@@ -274,31 +270,31 @@ def _scores(table: RoleTable) -> FloatArray:
     return -scores if role == "rank" else scores
 
 
-def _codes_of_judged(judgments: Judgments, items: Ids, tracked: IntArray) -> IntArray:
-    """Return the number that each tracked judged item has among the ids of a table, -1 if it has none."""
+def _codes_of_judged(judgments: Judgments, documents: Ids, tracked: IntArray) -> IntArray:
+    """Return the number that each tracked judged document has among the ids of a table, -1 if it has none."""
     numbers: dict[bytes, int] = {}
-    which = np.array([numbers.setdefault(judgments.items[j], len(numbers)) for j in tracked.tolist()], np.int64)
-    texts = [_valid_text(item) for item in numbers]
+    which = np.array([numbers.setdefault(judgments.documents[j], len(numbers)) for j in tracked.tolist()], np.int64)
+    texts = [_valid_text(document) for document in numbers]
     is_text = np.array([text is not None for text in texts], bool)
     codes = np.full(len(texts), -1, np.int64)
-    codes[is_text] = items.find([text for text in texts if text is not None])
+    codes[is_text] = documents.find([text for text in texts if text is not None])
     return codes[which]
 
 
-def _valid_text(item: bytes) -> str | None:
+def _valid_text(document: bytes) -> str | None:
     try:
-        return item.decode()
+        return document.decode()
     except UnicodeDecodeError:  # no table has it
         return None
 
 
-def _unjudged(systems: IntArray, requests: Ids, numbers: IntArray, num_systems: int) -> list[frozenset[bytes]]:
-    """Return the requests of each system for which there are no judgments."""
+def _unjudged(runs: IntArray, queries: Ids, numbers: IntArray, num_runs: int) -> list[frozenset[bytes]]:
+    """Return the queries of each run for which there are no judgments."""
     rows = np.flatnonzero(numbers < 0)
-    pairs = np.unique(systems[rows] * len(requests.values) + requests.codes[rows])
-    found: list[set[bytes]] = [set() for _ in range(num_systems)]
+    pairs = np.unique(runs[rows] * len(queries.values) + queries.codes[rows])
+    found: list[set[bytes]] = [set() for _ in range(num_runs)]
     if len(pairs):
-        texts = requests.texts()
+        texts = queries.texts()
         for pair in pairs.tolist():
             found[pair // len(texts)].add(texts[pair % len(texts)].encode())
     return [frozenset(each) for each in found]

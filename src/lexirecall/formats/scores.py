@@ -29,7 +29,7 @@ def project_scores(
     *,
     exclude: Any = None,
     query_ids: Sequence[Any] | npt.NDArray[Any] | None = None,
-    item_ids: Sequence[Any] | npt.NDArray[Any] | None = None,
+    document_ids: Sequence[Any] | npt.NDArray[Any] | None = None,
     name: str = "run",
     **options: Any,
 ) -> Positions:
@@ -41,8 +41,8 @@ def project_scores(
     relevant; or for each query its document's index, or a list of indices. `exclude`, in the same forms, removes
     documents from the corpus of a query, such as those seen in training; none of them may be relevant. Ids are indices
     as text unless given. Ties
-    are broken by `item_ids` as in a run, unless `ties` says otherwise. Options are `ties`, `depth`, `judged_only` and
-    `imputation`, as in `project`.
+    are broken by `document_ids` as in a run, unless `ties` says otherwise. Options are `ties`, `depth`, `judged_only`
+    and `imputation`, as in `project`.
 
     The positions are those that `project` would find if all scores were written to a run and n were the corpus size.
     A score of -inf is a score like others; a score of NaN is an error unless its document is excluded.
@@ -55,26 +55,26 @@ def project_scores(
     conventions = conventions_of("project_scores", options)
     arrays = _arrays(scores if isinstance(scores, Mapping) else {name: scores})
     queries = None if query_ids is None else listed_ids(query_ids, "query_ids")
-    items = None if item_ids is None else listed_ids(item_ids, "item_ids")
-    axes = _axes(arrays, queries, items)
+    documents = None if document_ids is None else listed_ids(document_ids, "document_ids")
+    axes = _axes(arrays, queries, documents)
     judged, excluded = _judged(relevant, axes), _excluded(exclude, axes)
     numbers = _in_corpus(judged, excluded, axes)
     judgments = _judgments(judged, axes, TEXT if queries is None else type_of_keys(queries))
-    order = tie_order(conventions.ties, axes.item_ids, axes.num_items)
-    wanted = judged if len(numbers) == len(judged.items) else judged.ordered(numbers)
-    num_items = axes.num_items - np.diff(excluded.offsets)
+    order = tie_order(conventions.ties, axes.document_ids, axes.num_documents)
+    wanted = judged if len(numbers) == len(judged.documents) else judged.ordered(numbers)
+    num_documents = axes.num_documents - np.diff(excluded.offsets)
     segments = Segments(wanted.offsets)
     by_name = {
-        each: Counted(judgments, segments, numbers, *count_rows(*array, wanted, excluded, order, axes), num_items)
+        each: Counted(judgments, segments, numbers, *count_rows(*array, wanted, excluded, order, axes), num_documents)
         for each, array in arrays.items()
     }
     return positions_of(by_name, conventions)
 
 
-def _arrays(systems: Mapping[Any, Any]) -> dict[str, tuple[Any, Any]]:
-    """Return the scores of each system, by its name as text."""
+def _arrays(runs: Mapping[Any, Any]) -> dict[str, tuple[Any, Any]]:
+    """Return the scores of each run, by its name as text."""
     arrays: dict[str, tuple[Any, Any]] = {}
-    for name, given in systems.items():
+    for name, given in runs.items():
         if str(name) in arrays:
             raise UsageError(f"two runs have the same name: {str(name)!r}", remedy="rename one; names are text")
         arrays[str(name)] = _matrix(given, str(name))
@@ -92,25 +92,27 @@ def _matrix(given: Any, name: str) -> tuple[Any, Any]:
     return array, namespace
 
 
-def _axes(arrays: Mapping[str, tuple[Any, Any]], query_ids: list[Any] | None, item_ids: list[Any] | None) -> Axes:
+def _axes(arrays: Mapping[str, tuple[Any, Any]], query_ids: list[Any] | None, document_ids: list[Any] | None) -> Axes:
     if not arrays:
         raise UsageError("no scores are given", remedy="give an array, or {name: array}")
     shapes = {name: tuple(array.shape) for name, (array, _) in arrays.items()}
-    (first, (num_requests, num_items)), *others = shapes.items()
+    (first, (num_queries, num_documents)), *others = shapes.items()
     for name, shape in others:
-        if shape != (num_requests, num_items):
-            problem = f"the scores of {name} have the shape {list(shape)}, those of {first} {[num_requests, num_items]}"
+        if shape != (num_queries, num_documents):
+            problem = (
+                f"the scores of {name} have the shape {list(shape)}, those of {first} {[num_queries, num_documents]}"
+            )
             raise UsageError(problem, remedy="all runs score the same documents for the same queries")
-    requests = _ids(query_ids, num_requests, "query")
-    queries = [str(q) for q in range(num_requests)] if requests is None else [to_text(each) for each in requests]
-    return Axes(queries, _ids(item_ids, num_items, "document"), num_items)
+    ids = _ids(query_ids, num_queries, "query")
+    queries = [str(q) for q in range(num_queries)] if ids is None else [to_text(each) for each in ids]
+    return Axes(queries, _ids(document_ids, num_documents, "document"), num_documents)
 
 
 def _ids(values: list[Any] | None, size: int, what: str) -> list[bytes] | None:
     """Return ids as bytes; raise unless there are as many as rows or columns, all different."""
     if values is None:
         return None
-    name = "query_ids" if what == "query" else "item_ids"
+    name = "query_ids" if what == "query" else "document_ids"
     if len(values) != size:
         problem = f"{name} has {counted(len(values), 'id')}, but the scores have {counted(size, what)}"
         raise UsageError(problem, remedy="give one each")
@@ -131,7 +133,7 @@ def _id(value: Any, name: str, what: str) -> bytes:
 
 
 def _judged(relevant: Any, axes: Axes) -> Marks:
-    """Return the judged items, those of a positive grade first, as judgments have them."""
+    """Return the judged documents, those of a positive grade first, as judgments have them."""
     marks = marks_of(relevant, axes, "relevant")
     check_different(marks, axes, "relevant")
     is_other = marks.grades <= 0
@@ -143,39 +145,39 @@ def _excluded(exclude: Any, axes: Axes) -> Marks:
         return Marks(np.zeros(axes.shape[0] + 1, np.int64), np.zeros(0, np.int64), np.zeros(0))
     marks = marks_of(exclude, axes, "exclude")
     marked = np.flatnonzero(marks.grades != 0)
-    _, first = np.unique(marks.keys(axes.num_items)[marked], return_index=True)  # twice excluded is excluded
+    _, first = np.unique(marks.keys(axes.num_documents)[marked], return_index=True)  # twice excluded is excluded
     return marks.ordered(marked[first])
 
 
 def _in_corpus(judged: Marks, excluded: Marks, axes: Axes) -> IntArray:
-    """Return which judged items are in the corpus; raise if a relevant one is excluded: it cannot be found there."""
-    is_out = np.isin(judged.keys(axes.num_items), excluded.keys(axes.num_items))
+    """Return which judged documents are in the corpus; raise if a relevant one is excluded: it cannot be found."""
+    is_out = np.isin(judged.keys(axes.num_documents), excluded.keys(axes.num_documents))
     if len(both := np.flatnonzero(is_out & (judged.grades > 0))):
-        place = axes.place(int(judged.owners[both[0]]), int(judged.items[both[0]]))
+        place = axes.place(int(judged.owners[both[0]]), int(judged.documents[both[0]]))
         problem = f"{place} is both relevant and excluded"
         raise DataError(problem, remedy="leave it out of one of them: what is excluded is not in the corpus")
     return np.flatnonzero(~is_out)
 
 
-def _judgments(judged: Marks, axes: Axes, request_type: str) -> Judgments:
+def _judgments(judged: Marks, axes: Axes, query_type: str) -> Judgments:
     num_positive = np.bincount(judged.owners[judged.grades > 0], minlength=axes.shape[0])
     return Judgments(
-        requests=tuple(axes.requests),
-        request_ids=PackedIds.pack([to_bytes(request) for request in axes.requests]),
+        queries=tuple(axes.queries),
+        query_ids=PackedIds.pack([to_bytes(query) for query in axes.queries]),
         offsets=judged.offsets,
-        items=_packed(judged.items, axes),
+        documents=_packed(judged.documents, axes),
         grades=judged.grades,
         num_positive=num_positive,
         name="relevant",
-        request_type=request_type,
+        query_type=query_type,
     )
 
 
-def _packed(items: IntArray, axes: Axes) -> PackedIds:
-    """Return the id of each item; each different one becomes text once."""
-    is_there = np.zeros(axes.num_items, bool)
-    is_there[items] = True
-    distinct = PackedIds.pack([axes.item(item) for item in np.flatnonzero(is_there).tolist()])
-    numbers = (np.cumsum(is_there) - 1)[items]
+def _packed(documents: IntArray, axes: Axes) -> PackedIds:
+    """Return the id of each document; each different one becomes text once."""
+    is_there = np.zeros(axes.num_documents, bool)
+    is_there[documents] = True
+    distinct = PackedIds.pack([axes.document(document) for document in np.flatnonzero(is_there).tolist()])
+    numbers = (np.cumsum(is_there) - 1)[documents]
     text = np.frombuffer(distinct.buffer, np.uint8)[members(distinct.offsets, numbers)]
     return PackedIds(text.tobytes(), offsets_of(np.diff(distinct.offsets)[numbers]))

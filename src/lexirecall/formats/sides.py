@@ -179,8 +179,12 @@ def _check_agreement(first: "QueryRows", other: "QueryRows") -> None:
     ours, theirs = _judged(first), _judged(other)
     if differing := [query for query in ours if query in theirs and ours[query] != theirs[query]]:
         (_, our_grades), (_, their_grades) = ours[differing[0]], theirs[differing[0]]
-        items = [item for item in {**our_grades, **their_grades} if our_grades.get(item) != their_grades.get(item)]
-        what = f"document {shown(items[0])} of query" if items else "the text of row"
+        documents = [
+            document
+            for document in {**our_grades, **their_grades}
+            if our_grades.get(document) != their_grades.get(document)
+        ]
+        what = f"document {shown(documents[0])} of query" if documents else "the text of row"
         raise DataError(
             f"rows must agree in their judgments, but {first.name} and {other.name} differ in "
             f"{counted(len(differing), 'query')}, such as {what} {shown(differing[0])}",
@@ -194,6 +198,9 @@ def _judged(rows: "QueryRows") -> dict[bytes, tuple[str | None, dict[bytes, Any]
 
     words = dict(zip(rows.ids.ids, rows.ids.texts, strict=True)) if rows.ids.are_numbers else {}
     return {
-        id_in(query, rows.name): (words.get(query), {id_in(item, rows.name, query): judged[item] for item in judged})
+        id_in(query, rows.name): (
+            words.get(query),
+            {id_in(document, rows.name, query): judged[document] for document in judged},
+        )
         for query, judged in rows.judged.items()
     }

@@ -1,4 +1,4 @@
-"""Corpus sizes: how many documents there are, for each request.
+"""Corpus sizes: how many documents there are, for each query.
 
 Belongs here: sizes that are given as numbers, and that all who give one agree. Not here: files of sizes (trec).
 """
@@ -10,12 +10,12 @@ import numpy as np
 
 from lexirecall.errors import DataError, UsageError, shown
 from lexirecall.judgments import IntArray, Judgments
-from lexirecall.manifest import MOST_ITEMS
-from lexirecall.tracks import SystemPositions
+from lexirecall.manifest import MOST_DOCUMENTS
+from lexirecall.tracks import RunPositions
 
 
 def sizes_from_mapping(sizes: Mapping[Any, Any]) -> dict[bytes, int]:
-    """Take corpus sizes from {request: size}."""
+    """Take corpus sizes from {query: size}."""
     from lexirecall.formats.memory import numbers_from_mapping  # not on top: most sizes are one number
 
     return numbers_from_mapping(sizes, "corpus_size", lambda _, size: checked_size(size))
@@ -23,13 +23,13 @@ def sizes_from_mapping(sizes: Mapping[Any, Any]) -> dict[bytes, int]:
 
 def checked_size(size: Any) -> int:
     """Return a corpus size; raise if it is not one."""
-    if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or not 0 < size < MOST_ITEMS:
+    if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or not 0 < size < MOST_DOCUMENTS:
         raise UsageError(f"the corpus size is {size!r}, but must be a whole number above 0")
     return int(size)
 
 
 def with_own_sizes(given: IntArray | None, judgments: Judgments) -> IntArray | None:
-    """Return n of each request: as given, or as the judgments have it; raise if these differ.
+    """Return n of each query: as given, or as the judgments have it; raise if these differ.
 
     >>> judgments = Judgments.from_grades({b"q": {b"a": 1}})
     >>> with_own_sizes(None, judgments) is None
@@ -40,20 +40,18 @@ def with_own_sizes(given: IntArray | None, judgments: Judgments) -> IntArray | N
         return own if given is None else given
     if (differing := np.flatnonzero(given != own)).size:
         q = int(differing[0])
-        problem = f"the corpus size of query {shown(judgments.requests[q])} is {given[q]}, but {own[q]}"
+        problem = f"the corpus size of query {shown(judgments.queries[q])} is {given[q]}, but {own[q]}"
         raise DataError(f"{problem} in {judgments.name}", remedy="leave out the corpus size")
     return given
 
 
-def agreed_sizes(
-    given: IntArray | None, systems: Sequence[SystemPositions], requests: Sequence[str]
-) -> IntArray | None:
-    """Return n of each request: as given, or as positions files have it; raise if these differ.
+def agreed_sizes(given: IntArray | None, runs: Sequence[RunPositions], queries: Sequence[str]) -> IntArray | None:
+    """Return n of each query: as given, or as positions files have it; raise if these differ.
 
     >>> from lexirecall.segments import Segments
     >>> from lexirecall.tracks import Tracks
     >>> nothing = Tracks(Segments(np.array([0, 0])), np.array([], np.int64), np.array([], np.int64))
-    >>> run = SystemPositions("a", np.array([True]), np.array([3]), nothing, None, corpus_size=np.array([90]))
+    >>> run = RunPositions("a", np.array([True]), np.array([3]), nothing, None, corpus_size=np.array([90]))
     >>> agreed_sizes(None, [run], ["q"]).tolist()
     [90]
     >>> agreed_sizes(np.array([100]), [run], ["q"])
@@ -62,17 +60,17 @@ def agreed_sizes(
       leave out the corpus size, or project the runs again with the same one
     """
     sizes, giver = given, ""
-    for system in systems:
-        own = system.corpus_size
+    for run in runs:
+        own = run.corpus_size
         if own is None:
             continue
         if sizes is None:
-            sizes, giver = own, f" in the positions file of {system.name}"
+            sizes, giver = own, f" in the positions file of {run.name}"
         elif (differing := np.flatnonzero(sizes != own)).size:
             q = int(differing[0])
-            problem = f"the corpus size of query {shown(requests[q])} is {sizes[q]}{giver}, but {own[q]}"
+            problem = f"the corpus size of query {shown(queries[q])} is {sizes[q]}{giver}, but {own[q]}"
             raise DataError(
-                f"{problem} in the positions file of {system.name}",
+                f"{problem} in the positions file of {run.name}",
                 remedy="leave out the corpus size, or project the runs again with the same one",
             )
     return sizes

@@ -16,8 +16,8 @@ import numpy as np
 
 from lexirecall.errors import FormatError, shown
 from lexirecall.formats.arrow import ReadWith, new_table, read_in
-from lexirecall.formats.assembly import SortedRead, systems_of
-from lexirecall.formats.columns import Columns, check_one_system
+from lexirecall.formats.assembly import SortedRead, runs_of
+from lexirecall.formats.columns import Columns, check_one_run
 from lexirecall.formats.roletable import RoleTable
 from lexirecall.formats.rows import read_rows
 from lexirecall.judgments import IntArray, Judgments, PackedIds, offsets_of
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-__all__ = ["SortedRead", "read_sorted", "systems_of", "whole_rankings"]
+__all__ = ["SortedRead", "read_sorted", "runs_of", "whole_rankings"]
 
 _BAD_LINE = 1  # as in reader.h
 
@@ -59,10 +59,10 @@ def read_sorted(
     stream = _Stream(columns, name, judgments, conventions, units, needs_judged, label, place_of)
     portions = whole_rankings(batches, columns)
     read = stream.read_compiled(portions) if reader_in_use() == "native" else stream.read_readable(portions)
-    if columns.system is None or not is_given:
+    if columns.run is None or not is_given:
         return read
-    check_one_system(columns.system, len(read.systems), label)
-    return read._replace(systems=[name] * len(read.systems))
+    check_one_run(columns.run, len(read.runs), label)
+    return read._replace(runs=[name] * len(read.runs))
 
 
 def whole_rankings(batches: "Iterable[pa.RecordBatch]", columns: Columns) -> "Iterator[pa.Table]":
@@ -96,7 +96,7 @@ def _start_of_last(batch: "pa.RecordBatch", columns: Columns) -> int:
 
 def _is_same(one: "pa.RecordBatch", row: int, other: "pa.RecordBatch", at: int, columns: Columns) -> bool:
     """Tell whether two rows are of the same ranking."""
-    keys = (key for key in (columns.system, columns.request) if key)
+    keys = (key for key in (columns.run, columns.query) if key)
     return all(_cell(one, key, row).equals(_cell(other, key, at)) for key in keys)
 
 
@@ -125,7 +125,7 @@ class _Stream(NamedTuple):
 
         known = self._known
         table = new_table(known, self.judgments, self.conventions, self.units, needs_judged=self.needs_judged)
-        answers = _Answers(len(self.judgments.requests))
+        answers = _Answers(len(self.judgments.queries))
         start, is_decoded = 0, False
         for rows in portions:
             status = _feed(_native, table, self._decoded(rows) if is_decoded else self._as_they_are(rows))
@@ -137,41 +137,41 @@ class _Stream(NamedTuple):
                 raise self._interleaved()
             repeated = np.frombuffer(_native.repeated_rows(table), np.int64).reshape(-1, 4)
             if len(repeated):
-                systems = list(dict.fromkeys(repeated[:, 2].tolist()))
-                answers.add(systems, *self._placed(_slices(rows, repeated[:, :2] - start), np.unique(repeated[:, 3])))
+                runs = list(dict.fromkeys(repeated[:, 2].tolist()))
+                answers.add(runs, *self._placed(_slices(rows, repeated[:, :2] - start), np.unique(repeated[:, 3])))
             start += len(rows)
         return answers.added_to(read_in(table, known, self.name))
 
     def read_readable(self, portions: "Iterator[pa.Table]") -> SortedRead:
         """Give all rows to the readable reader."""
-        index, width, num_rows = self.judgments.index, len(self.judgments.requests), 0
-        systems = {} if self.columns.system else {self.name: 0}
+        index, width, num_rows = self.judgments.index, len(self.judgments.queries), 0
+        runs = {} if self.columns.run else {self.name: 0}
         answers = _Answers(width)
         for rows in portions:
             self._decoded(rows)  # says what is wrong with a value
-            texts = self._table(rows).ids("request").texts()
-            known = {index[request] for text in texts if (request := text.encode()) in index}
+            texts = self._table(rows).ids("query").texts()
+            known = {index[query] for text in texts if (query := text.encode()) in index}
             placed, *of = self._placed(rows, np.array(sorted(known), np.int64))
-            answers.add([systems.setdefault(name, len(systems)) for name in placed.systems], placed, *of)
+            answers.add([runs.setdefault(name, len(runs)) for name in placed.runs], placed, *of)
             num_rows += len(rows)
         if answers.num_repeated:
             raise self._interleaved()
-        none = np.zeros(len(systems), np.int64)
-        unanswered = np.full(len(systems) * width, -1)
-        return answers.added_to(SortedRead([*systems], np.zeros((0, 5), np.int64), unanswered, none, none, num_rows))
+        none = np.zeros(len(runs), np.int64)
+        unanswered = np.full(len(runs) * width, -1)
+        return answers.added_to(SortedRead([*runs], np.zeros((0, 5), np.int64), unanswered, none, none, num_rows))
 
     def _placed(self, rows: "pa.Table", queries: IntArray) -> tuple[SortedRead, IntArray, IntArray]:
         """Read rows with the judgments of some queries, so that it takes no time for each judgment that there is."""
-        few, items = _of_queries(self.judgments, queries)
+        few, documents = _of_queries(self.judgments, queries)
         rest: ReadWith = {"needs_judged": self.needs_judged, "is_given": False}
         placed = read_rows(self._table(rows), self.name, few, self.conventions, self.units, **rest)
-        return placed, queries, items
+        return placed, queries, documents
 
     @property
     def _known(self) -> Columns:
         """The columns as the compiled reader is given them: each is called as its role, even if two are the same."""
-        score, system = self.columns.score and "score", self.columns.system and "system"
-        return Columns("request", "item", score, None if score else "rank", system=system)
+        score, run = self.columns.score and "score", self.columns.run and "run"
+        return Columns("query", "document", score, None if score else "rank", run=run)
 
     def _as_they_are(self, rows: "pa.Table") -> "pa.Table":
         import pyarrow as pa
@@ -216,7 +216,7 @@ class _Stream(NamedTuple):
         return RoleTable(nw.from_native(rows, eager_only=True), self.columns, self.label, place_of=place)
 
     def _ids_of(self, rows: "pa.Table", row: int) -> str:
-        named = {"run": self.columns.system, "query": self.columns.request, "document": self.columns.item}
+        named = {"run": self.columns.run, "query": self.columns.query, "document": self.columns.document}
         cells = {word: rows.column(name)[row].as_py() for word, name in named.items() if name}
         return ", ".join(f"{word} {shown(str(cell))}" for word, cell in cells.items() if cell is not None)
 
@@ -242,22 +242,22 @@ def _slices(rows: "pa.Table", borders: IntArray) -> "pa.Table":
 
 def _of_queries(judgments: Judgments, queries: IntArray) -> tuple[Judgments, IntArray]:
     """Return the judgments of some queries, and which of all judged documents theirs are."""
-    items = members(judgments.offsets, queries)
+    documents = members(judgments.offsets, queries)
     sizes = np.diff(judgments.offsets)[queries]
     few = Judgments(
-        requests=tuple(judgments.requests[q] for q in queries.tolist()),
-        request_ids=PackedIds.pack([judgments.request_ids[q] for q in queries.tolist()]),
+        queries=tuple(judgments.queries[q] for q in queries.tolist()),
+        query_ids=PackedIds.pack([judgments.query_ids[q] for q in queries.tolist()]),
         offsets=offsets_of(sizes),
-        items=PackedIds.pack([judgments.items[item] for item in items.tolist()]),
-        grades=judgments.grades[items],
+        documents=PackedIds.pack([judgments.documents[document] for document in documents.tolist()]),
+        grades=judgments.grades[documents],
         num_positive=judgments.num_positive[queries],
         name=judgments.name,
     )
-    return few, items
+    return few, documents
 
 
 class _Answers:
-    """What the readable reader says of rankings, with the numbers that systems, queries and items have elsewhere."""
+    """What the readable reader says of rankings, with the numbers that runs, queries and documents have elsewhere."""
 
     def __init__(self, num_queries: int) -> None:
         self._num_queries = num_queries
@@ -265,15 +265,15 @@ class _Answers:
         self._lengths: list[IntArray] = []
         self._counts: list[IntArray] = []
 
-    def add(self, systems: Sequence[int], placed: SortedRead, queries: IntArray, items: IntArray) -> None:
-        """Add rankings of some systems and queries, whose judged items are these ones."""
-        numbers = np.add.outer(np.array(systems, np.int64) * self._num_queries, queries).ravel()
+    def add(self, runs: Sequence[int], placed: SortedRead, queries: IntArray, documents: IntArray) -> None:
+        """Add rankings of some runs and queries, whose judged documents are these ones."""
+        numbers = np.add.outer(np.array(runs, np.int64) * self._num_queries, queries).ravel()
         found = placed.found.copy()
-        found[:, 0], found[:, 2] = numbers[found[:, 0]], items[found[:, 2]]
+        found[:, 0], found[:, 2] = numbers[found[:, 0]], documents[found[:, 2]]
         answered = placed.num_retrieved >= 0
         self._found.append(found)
         self._lengths.append(np.column_stack([numbers[answered], placed.num_retrieved[answered]]))
-        self._counts.append(np.column_stack([systems, placed.num_unjudged, placed.num_duplicates]))
+        self._counts.append(np.column_stack([runs, placed.num_unjudged, placed.num_duplicates]))
 
     @property
     def num_repeated(self) -> int:
@@ -286,10 +286,10 @@ class _Answers:
         if not self._counts:
             return read  # without a copy
         rankings, lengths = np.concatenate(self._lengths).T
-        systems, *counts = np.concatenate(self._counts).T
+        runs, *counts = np.concatenate(self._counts).T
         num_retrieved = read.num_retrieved.copy()
         num_retrieved[rankings] = lengths
-        unjudged, duplicates = (np.bincount(systems, each, len(read.systems)).astype(np.int64) for each in counts)
+        unjudged, duplicates = (np.bincount(runs, each, len(read.runs)).astype(np.int64) for each in counts)
         return read._replace(
             found=np.concatenate([read.found, *self._found]),
             num_retrieved=num_retrieved,

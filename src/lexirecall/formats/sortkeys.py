@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def check_single(conventions: Conventions) -> None:
-    """Raise if items do not have a single position each, or if units are counted.
+    """Raise if documents do not have a single position each, or if units are counted.
 
     >>> check_single(Conventions(ties="expected"))
     Traceback (most recent call last):
@@ -40,12 +40,12 @@ def keys_of(positions: "Positions", level: float) -> "pa.Table":
 
     keys = sort_keys(positions.at_level(level))
     given = positions.judgments
-    ids = column_as_given(given.requests, given.request_type)
-    queries = pa.array(ids, pa.string() if given.request_type == TEXT else None)
+    ids = column_as_given(given.queries, given.query_type)
+    queries = pa.array(ids, pa.string() if given.query_type == TEXT else None)
     rankings = np.flatnonzero(np.diff(keys.offsets))
-    run, query = (pa.array(each) for each in np.divmod(rankings, len(given.requests)))
+    run, query = (pa.array(each) for each in np.divmod(rankings, len(given.queries)))
     return pa.table({
-        "run": pa.array(positions.systems, pa.string()).take(run),
+        "run": pa.array(positions.runs, pa.string()).take(run),
         "query": queries.take(query),
         "sort_key": pa.array([keys[ranking] for ranking in rankings.tolist()], pa.binary()),
     })  # fmt: skip

@@ -57,7 +57,7 @@ class TableFiles:
 
     @cached_property
     def keys(self) -> tuple[str, ...]:
-        """Return the columns that come from folders such as system=bm25."""
+        """Return the columns that come from folders such as run=bm25."""
         return tuple(dict.fromkeys(key for path in self.paths for key in self.partition(path)))
 
     def columns(self, kind: str, given: Given) -> Columns:
@@ -132,7 +132,7 @@ def advance_whole(source: Source) -> None:
 
 
 def _open_folder(files: TableFiles, kind: str, given: Given) -> RoleTable:
-    """Take the Parquet files of a folder as one table; folders such as system=bm25 are columns of it."""
+    """Take the Parquet files of a folder as one table; folders such as run=bm25 are columns of it."""
     pl = polars_for(files.name)
     schema = dict.fromkeys(files.keys, pl.String)
     check_alike(files, files.columns(kind, given), kind)

@@ -16,38 +16,38 @@ from lexirecall.formats.tablefiles import UnopenedTable, advance_whole
 from lexirecall.formats.wholelists import RunLists
 from lexirecall.judgments import Judgments
 from lexirecall.manifest import Conventions
-from lexirecall.tracks import SystemPositions
+from lexirecall.tracks import RunPositions
 from lexirecall.units.unitmap import UnitMap
 
 
 @dataclass(frozen=True, slots=True)
 class TableRun:
-    """Rows of one system or of many."""
+    """Rows of one run or of many."""
 
     table: RoleTable
     name: str
-    """For a table that names no systems."""
+    """For a table that names no runs."""
     is_given: bool
     """Whether that name takes precedence over those in the table."""
 
-    def systems(
+    def runs(
         self, judgments: Judgments, conventions: Conventions, units: UnitMap | None, *, needs_judged: bool
-    ) -> list[SystemPositions]:
+    ) -> list[RunPositions]:
         """Read all rows."""
         return project_table(
             self.table, self.name, judgments, conventions, units, needs_judged=needs_judged, is_given=self.is_given
         )
 
-    def items(self, system: str, request: bytes) -> Iterable[bytes]:
-        """Give the items in the rows of one system and request."""
-        wanted = {"request": request.decode()}
-        if self.table.columns.system is not None and not self.is_given:
-            wanted["system"] = system
+    def documents(self, run: str, query: bytes) -> Iterable[bytes]:
+        """Give the documents in the rows of one run and query."""
+        wanted = {"query": query.decode()}
+        if self.table.columns.run is not None and not self.is_given:
+            wanted["run"] = run
         columns = {role: self.table.ids(role) for role in wanted}
         are_wanted = [ids.codes == ids.find([wanted[role]]) for role, ids in columns.items()]
-        items = self.table.ids("item", np.flatnonzero(np.logical_and.reduce(are_wanted)))
-        texts = items.texts()
-        return (texts[code].encode() for code in np.unique(items.codes).tolist())
+        documents = self.table.ids("document", np.flatnonzero(np.logical_and.reduce(are_wanted)))
+        texts = documents.texts()
+        return (texts[code].encode() for code in np.unique(documents.codes).tolist())
 
     def lists(self, judgments: Judgments, conventions: Conventions, *, needs_scores: bool = False) -> list[RunLists]:
         """Put all rows into the order of their rankings."""
@@ -58,31 +58,31 @@ class TableRun:
 
 @dataclass(frozen=True, slots=True)
 class TableFileRun:
-    """Rows of one system or of many in files, which are held in memory only if they must be."""
+    """Rows of one run or of many in files, which are held in memory only if they must be."""
 
     unopened: UnopenedTable
     name: str
     is_given: bool
     """As in TableRun."""
 
-    def systems(
+    def runs(
         self, judgments: Judgments, conventions: Conventions, units: UnitMap | None, *, needs_judged: bool
-    ) -> list[SystemPositions]:
+    ) -> list[RunPositions]:
         """Read all rows, in batches if the compiled reader knows them."""
         whole = self.unopened
         if (batches := batches_of_files(whole.files, whole.source, whole.given)) is None:
-            return self._table.systems(judgments, conventions, units, needs_judged=needs_judged)
+            return self._table.runs(judgments, conventions, units, needs_judged=needs_judged)
         columns, rows = batches
         rest: ReadWith = {"needs_judged": needs_judged, "is_given": self.is_given}
-        systems = project_batches(rows, columns, self.name, judgments, conventions, units, **rest)
-        if systems is None:
+        runs = project_batches(rows, columns, self.name, judgments, conventions, units, **rest)
+        if runs is None:
             return project_rows(whole.table, self.name, judgments, conventions, units, **rest)
         advance_whole(whole.source)
-        return noted(systems, whole.splits(columns))
+        return noted(runs, whole.splits(columns))
 
-    def items(self, system: str, request: bytes) -> Iterable[bytes]:
-        """Give the items in the rows of one system and request."""
-        return self._table.items(system, request)
+    def documents(self, run: str, query: bytes) -> Iterable[bytes]:
+        """Give the documents in the rows of one run and query."""
+        return self._table.documents(run, query)
 
     def lists(self, judgments: Judgments, conventions: Conventions, *, needs_scores: bool = False) -> list[RunLists]:
         """Put all rows into the order of their rankings."""

@@ -1,6 +1,6 @@
 """Text rows: ids and the words they stand for, one line at a time.
 
-Belongs here: what a line of JSON or of tabs says, and whether it is about a request or an item. Not here: which texts
+Belongs here: what a line of JSON or of tabs says, and whether it is about a query or a document. Not here: which texts
 are kept (texts).
 
 A line is a JSON object, or an id, a tab and the text; the first character of the file tells. Keys and columns are found
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from lexirecall.errors import FormatError, listed, shown
-from lexirecall.formats.columns import CALLED, USUAL, Given, check_given, spelling
+from lexirecall.formats.columns import USUAL, Given, check_given, spelling
 from lexirecall.formats.folders import PARQUET
 from lexirecall.formats.jsontext import object_on
 from lexirecall.formats.lines import numbered_lines
@@ -23,16 +23,16 @@ from lexirecall.text import id_of, to_text, to_valid_text
 SHAPE = 'a line is {"id": ..., "text": ...}, or an id, a tab and the text'
 _ANYONES = ("_id", "id")  # names of ids that do not say whose
 _IDS = {
-    "request": ("query_id", "qid", "topic_id", "question_id", "query_no", "query_number"),
-    "item": (
-        *(name for name in USUAL["item"] if name != "item"),
+    "query": ("query_id", "qid", "topic_id", "question_id", "query_no", "query_number"),
+    "document": (
+        *(name for name in USUAL["document"] if name != "item"),
         "passage_id", "pid", "chunk_id", "segment_id",
     ),
 }  # fmt: skip
 """Not all the names of columns: the user and the session of a document are not its id."""
 _NAMED = {
-    "request": re.compile(r"quer|topic|question"),
-    "item": re.compile(r"corpus|doc|passage|collection|chunk|segment|article|product"),
+    "query": re.compile(r"quer|topic|question"),
+    "document": re.compile(r"corpus|doc|passage|collection|chunk|segment|article|product"),
 }
 
 
@@ -41,7 +41,7 @@ class TextRow(NamedTuple):
 
     number: int
     role: str | None
-    """Whether the id is that of a `request` or an `item`; None if the line does not tell."""
+    """Whether the id is that of a `query` or an `document`; None if the line does not tell."""
     id: bytes
     content: Any
     """The text, or the cells or the object that hold it."""
@@ -85,10 +85,10 @@ def text_rows(
 
 
 def role_by_name(path: str) -> str | None:
-    """Tell by the name of a file whether its ids are those of requests or of items.
+    """Tell by the name of a file whether its ids are those of queries or of documents.
 
     >>> role_by_name("beir/queries.jsonl"), role_by_name("docs/corpus.jsonl.gz"), role_by_name("texts.tsv")
-    ('request', 'item', None)
+    ('query', 'document', None)
     """
     name = Path(path).name.lower()
     found = [role for role, pattern in _NAMED.items() if pattern.search(name)]
@@ -145,7 +145,7 @@ class _Finder(NamedTuple):
 
     def keys(self, names: Sequence[str], number: int) -> _Keys:
         """Find all of them, or say what is missing."""
-        roles = ("request", "item") if self.role is None else (self.role,)
+        roles = ("query", "document") if self.role is None else (self.role,)
         found = {role: name for role in roles if (name := self._named(names, role, number)) is not None}
         if len(found) > 1 and self.hint is None:
             what = " and ".join(map(repr, found.values()))
@@ -162,11 +162,11 @@ class _Finder(NamedTuple):
     def _named(self, names: Sequence[str], role: str, number: int) -> str | None:
         """Return the name of a role: the one given for texts, the one given for any file, or a usual one."""
         given = self.given or {}
-        wanted = given.get(f"texts.{CALLED[role]}")
+        wanted = given.get(f"texts.{role}")
         if wanted is not None and wanted not in names:
             problem = f"found no {wanted!r} among {listed(map(shown, names), 12)}"
             raise FormatError(self.source, number, problem, remedy="check --columns")
-        wanted = wanted or given.get(CALLED[role])
+        wanted = wanted or given.get(role)
         if wanted in names:
             return wanted
         by_spelling = {spelling(name): name for name in reversed(names)}
@@ -181,7 +181,7 @@ class _Finder(NamedTuple):
         return tuple(name for name in (next(titles, None), text) if name is not None)
 
     def _not_found(self, what: str, names: Sequence[str], number: int) -> FormatError:
-        usual = (*_ANYONES, *_IDS["request"][:2], *_IDS["item"]) if what == "id" else USUAL["text"]
+        usual = (*_ANYONES, *_IDS["query"][:2], *_IDS["document"]) if what == "id" else USUAL["text"]
         option = f"--columns texts.{'document' if what == 'id' else 'text'}=..."
         problem = f"found no {what} among {listed(map(shown, names), 12)}"
         remedy = f"name it, as in {option}, or call it one of {listed(usual, 9)}"

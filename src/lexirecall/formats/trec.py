@@ -3,11 +3,11 @@
 Belongs here: what the lines of a file mean, and what is wrong with those that make no sense. Not here: opening and
 unpacking (source), rankings (lists).
 
-    qrels  request  ignored  item  grade              run  request  ignored  item  ignored  score  [tag  [ignored …]]
-    corpus sizes  request  size                       providers  item  name, which may hold blanks
+    qrels  query  ignored  document  grade              run  query  ignored  document  ignored  score  [tag  [ignored
+    …]] corpus sizes  query  size                       providers  document  name, which may hold blanks
 
 Fields are separated by any blanks; empty lines and lines that begin with # are skipped. This is the readable
-reader: it defines what a file means, and holds one request at a time.
+reader: it defines what a file means, and holds one query at a time.
 
 Fields after the tag of a run are ignored and counted, as in trec_eval's format, unless they may be there because an id
 holds a blank: then the rank is not a number, or the score is where the tag should be.
@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING
 
 from lexirecall.errors import FormatError, plain, shown
 from lexirecall.formats.lines import NoLines, groups_of_lines, nothing_in
-from lexirecall.formats.rankedlist import LEAVE_ONE, DuplicateItem, RankedList
+from lexirecall.formats.rankedlist import LEAVE_ONE, DuplicateDocument, RankedList
 from lexirecall.formats.source import BYTE_ORDER_MARK, Source
 from lexirecall.judgments import Judgments
-from lexirecall.manifest import MOST_ITEMS, Conventions
+from lexirecall.manifest import MOST_DOCUMENTS, Conventions
 from lexirecall.text import number_of, to_text
-from lexirecall.tracks import SystemPositions
+from lexirecall.tracks import RunPositions
 
 if TYPE_CHECKING:
     from lexirecall.formats.wholelists import RunLists
@@ -61,7 +61,7 @@ def _nul_byte(source: Source, number: int, line: bytes) -> FormatError:
 
 
 def read_qrels(source: Source) -> Judgments:
-    """Read judgments: request, a column that is ignored, item, grade."""
+    """Read judgments: query, a column that is ignored, document, grade."""
     with damage_first(source):
         return _read_qrels(source)
 
@@ -87,37 +87,37 @@ def _read_qrels(source: Source) -> Judgments:
             if len(fields) == 5:
                 remedy = f"is there a blank inside an id, or is this a run? {_ORDER}"
             raise wrong_fields(source, number, "qrels", 4, "query 0 document grade", fields, remedy)
-        request, _, item, text = fields
+        query, _, document, text = fields
         grade = grade_in(text, source, number)
-        judged = grades.setdefault(request, {})
-        if item in judged:
-            if judged[item] != grade:
-                raise _judged_twice(source, number, request, item, judged[item], grade)
+        judged = grades.setdefault(query, {})
+        if document in judged:
+            if judged[document] != grade:
+                raise _judged_twice(source, number, query, document, judged[document], grade)
             num_repeated += 1
-        judged[item] = grade
+        judged[document] = grade
     return Judgments.from_grades(grades, name=source.name, num_repeated=num_repeated)
 
 
 def read_sizes(source: Source) -> dict[bytes, int]:
-    """Read a file of corpus sizes: request, size."""
+    """Read a file of corpus sizes: query, size."""
     sizes: dict[bytes, int] = {}
     for number, fields in lines(source):
         if len(fields) != 2:
             raise wrong_fields(source, number, "corpus size", 2, "query size", fields, "write a line for each query")
-        request, text = fields
+        query, text = fields
         size = int(text) if text.isdigit() and len(text) <= _MOST_DIGITS else 0
-        if not 0 < size < MOST_ITEMS:
+        if not 0 < size < MOST_DOCUMENTS:
             problem = f"the corpus size is not a whole number above 0: {shown(text)}"
             raise FormatError(source.name, number, problem, remedy="write how many documents there are, as in 528155")
-        if sizes.setdefault(request, size) != size:
-            earlier = next(n for n, others in lines(source) if others[0] == request)
-            problem = f"query {shown(request)} has size {size} here and {sizes[request]} on line {earlier}"
+        if sizes.setdefault(query, size) != size:
+            earlier = next(n for n, others in lines(source) if others[0] == query)
+            problem = f"query {shown(query)} has size {size} here and {sizes[query]} on line {earlier}"
             raise FormatError(source.name, number, problem, remedy="keep one of the two lines")
     return sizes
 
 
 def read_providers(source: Source) -> Iterator[tuple[bytes, bytes]]:
-    """Read a map of providers: item, and after the first blank the provider's name, which may hold blanks."""
+    """Read a map of providers: document, and after the first blank the provider's name, which may hold blanks."""
     with damage_first(source):
         for number, fields in lines(source, most=1):
             if len(fields) != 2:
@@ -133,11 +133,11 @@ def project_text(
     units: "UnitMap | None" = None,
     *,
     needs_judged: bool,
-) -> SystemPositions:
-    """Read a run straight into positions, one request at a time."""
+) -> RunPositions:
+    """Read a run straight into positions, one query at a time."""
     from lexirecall.formats.lists import project_rankings  # not on top: most runs are left to the compiled reader
 
-    def project_from(rankings: Iterator[RankedList]) -> SystemPositions:
+    def project_from(rankings: Iterator[RankedList]) -> RunPositions:
         return project_rankings(name, rankings, judgments, conventions, units, needs_judged=needs_judged)
 
     with damage_first(source):
@@ -146,7 +146,7 @@ def project_text(
                 return project_from(_by_group(source, judgments, strict=conventions.strict))
             except _Interleaved:
                 return project_from(_gathered(source, strict=conventions.strict))
-        except DuplicateItem as error:
+        except DuplicateDocument as error:
             raise listed_twice(source, error) from None
 
 
@@ -160,27 +160,27 @@ def lists_of_text(
         try:
             rankings = _gathered(source, strict=conventions.strict)
             return order_rankings(name, rankings, judgments, conventions, needs_scores=needs_scores)
-        except DuplicateItem as error:
+        except DuplicateDocument as error:
             raise listed_twice(source, error) from None
 
 
 class _Interleaved(Exception):  # noqa: N818 - a detour, not an error
-    """The lines of a request are not together."""
+    """The lines of a query are not together."""
 
 
 RunLine = tuple[bytes, bytes, float, bool]
-"""Request, item and score, and whether more fields follow the tag."""
+"""Query, document and score, and whether more fields follow the tag."""
 
 
 def run_lines(source: Source, *, strict: bool = False) -> Iterator[RunLine]:
     """Give what each line of a run says."""
     for number, fields in lines(source):
         try:
-            request, _, item, _, text, _ = fields  # as nearly every line is
+            query, _, document, _, text, _ = fields  # as nearly every line is
             score = number_of(text)
         except ValueError:
             score = nan
-        yield _run_line(source, number, fields, strict) if isnan(score) else (request, item, score, False)
+        yield _run_line(source, number, fields, strict) if isnan(score) else (query, document, score, False)
 
 
 def _run_line(source: Source, number: int, fields: list[bytes], strict: bool) -> RunLine:
@@ -222,19 +222,19 @@ def check_run_line(source: Source, number: int, line: bytes, *, strict: bool) ->
 
 
 def _by_group(source: Source, judgments: Judgments, *, strict: bool) -> Iterator[RankedList]:
-    """Give each request when its lines end; raise if a judged one goes on later."""
+    """Give each query when its lines end; raise if a judged one goes on later."""
     closed: set[bytes] = set()
     judged = judgments.index
     ranking = RankedList(b"", [], [])
-    for request, item, score, has_more in run_lines(source, strict=strict):
-        if request != ranking.request:
-            if ranking.items:
-                closed.add(ranking.request)
+    for query, document, score, has_more in run_lines(source, strict=strict):
+        if query != ranking.query:
+            if ranking.documents:
+                closed.add(ranking.query)
                 yield ranking
-            if request in closed and request in judged:
+            if query in closed and query in judged:
                 raise _Interleaved
-            ranking = RankedList(request, [], [])
-        ranking.items.append(item)
+            ranking = RankedList(query, [], [])
+        ranking.documents.append(document)
         ranking.scores.append(score)  # type: ignore[union-attr] # a run file always has scores
         if has_more:
             ranking.num_extra += 1
@@ -242,11 +242,11 @@ def _by_group(source: Source, judgments: Judgments, *, strict: bool) -> Iterator
 
 
 def _gathered(source: Source, *, strict: bool) -> Iterator[RankedList]:
-    """Give each request once the whole file is read."""
+    """Give each query once the whole file is read."""
     rankings: dict[bytes, RankedList] = {}
-    for request, item, score, has_more in run_lines(source, strict=strict):
-        ranking = rankings.setdefault(request, RankedList(request, [], []))
-        ranking.items.append(item)
+    for query, document, score, has_more in run_lines(source, strict=strict):
+        ranking = rankings.setdefault(query, RankedList(query, [], []))
+        ranking.documents.append(document)
         ranking.scores.append(score)  # type: ignore[union-attr]
         if has_more:
             ranking.num_extra += 1
@@ -296,16 +296,18 @@ def wrong_fields(
     return FormatError(source.name, number, problem, remedy=remedy)
 
 
-def _judged_twice(source: Source, number: int, request: bytes, item: bytes, first: float, second: float) -> FormatError:
-    earlier = next(n for n, fields in lines(source) if fields[0:3:2] == [request, item])
+def _judged_twice(
+    source: Source, number: int, query: bytes, document: bytes, first: float, second: float
+) -> FormatError:
+    earlier = next(n for n, fields in lines(source) if fields[0:3:2] == [query, document])
     grades = f"has grade {plain(second)} here and {plain(first)} on line {earlier}"
-    problem = f"document {shown(item)} of query {shown(request)} {grades}"
+    problem = f"document {shown(document)} of query {shown(query)} {grades}"
     return FormatError(source.name, number, problem, remedy="keep one of the two lines")
 
 
-def listed_twice(source: Source, error: DuplicateItem) -> FormatError:
+def listed_twice(source: Source, error: DuplicateDocument) -> FormatError:
     """Return the error that names both lines, and both tags if the lines may be of two runs."""
-    wanted = [error.request, error.item]
+    wanted = [error.query, error.document]
     (first, one), (second, other) = islice((each for each in lines(source) if each[1][0:3:2] == wanted), 2)
     remedy = "remove one of them"
     if len({each[5] for each in (one, other) if len(each) > 5}) > 1:
@@ -315,7 +317,7 @@ def listed_twice(source: Source, error: DuplicateItem) -> FormatError:
     return FormatError(
         source.name,
         second,
-        f"document {shown(error.item)} of query {to_text(error.request)!r} is listed twice, first on line {first}",
+        f"document {shown(error.document)} of query {to_text(error.query)!r} is listed twice, first on line {first}",
         remedy=remedy,
         way_on=LEAVE_ONE,
     )

@@ -1,10 +1,10 @@
-"""Unit rows: maps of units, and judgments of pairs of unit and item, in text, mappings and tables.
+"""Unit rows: maps of units, and judgments of pairs of unit and document, in text, mappings and tables.
 
 Belongs here: what their lines, keys and rows mean. Not here: what becomes of a map (units).
 
-    map of units  [request]  item  unit  [any|all]              subtopics  request  unit  item  grade
+    map of units  [query]  document  unit  [any|all]              subtopics  query  unit  document  grade
 
-Of three fields the first is the request, unless the third is `any` or `all` on every line.
+Of three fields the first is the query, unless the third is `any` or `all` on every line.
 """
 
 from collections.abc import Iterator, Mapping
@@ -39,9 +39,9 @@ def read_units(source: Source) -> UnitMap:
         if rules and (wrong := next((row for row, rule in enumerate(rules) if rule not in _RULES), None)) is not None:
             number = next(islice((number for number, _ in lines(source)), wrong, None))
             raise FormatError(source.name, number, _not_a_rule(rules[wrong]), remedy=f"lines are {_FORMS}")
-        requests = columns.pop(0) if len(columns) == 3 else None
-        items, units = columns
-        return UnitMap.of_columns(items, units, requests, rules, name=source.name)
+        queries = columns.pop(0) if len(columns) == 3 else None
+        documents, units = columns
+        return UnitMap.of_columns(documents, units, queries, rules, name=source.name)
 
 
 def _columns(source: Source) -> list[list[bytes]]:
@@ -81,7 +81,7 @@ def _not_a_rule(rule: str) -> str:
 
 
 def units_from_mapping(content: Mapping[Any, Any], name: str) -> UnitMap:
-    """Take a map from {item: unit}, {item: [unit, …]}, or one of these for each request.
+    """Take a map from {document: unit}, {document: [unit, …]}, or one of these for each query.
 
     >>> units_from_mapping({"q": {"c1": "d1", 2: ["d1", "d2"]}}, "units").units_of(b"q", b"2")
     [b'd1', b'd2']
@@ -91,33 +91,33 @@ def units_from_mapping(content: Mapping[Any, Any], name: str) -> UnitMap:
         raise FormatError(name, None, "some values are mappings and some are not", remedy=UNITS_SHAPE)
     if are_tables == {True}:
         rows = [(id_in(key, name), *pair) for key, table in content.items() for pair in _pairs_in(table, name)]
-        requests, items, units = (list(column) for column in zip(*rows, strict=True)) if rows else ([], [], [])
-        return UnitMap.of_columns(items, units, requests, name=name)
+        queries, documents, units = (list(column) for column in zip(*rows, strict=True)) if rows else ([], [], [])
+        return UnitMap.of_columns(documents, units, queries, name=name)
     pairs = list(_pairs_in(content, name))
-    items, units = (list(column) for column in zip(*pairs, strict=True)) if pairs else ([], [])
-    return UnitMap.of_columns(items, units, name=name)
+    documents, units = (list(column) for column in zip(*pairs, strict=True)) if pairs else ([], [])
+    return UnitMap.of_columns(documents, units, name=name)
 
 
 def _pairs_in(table: Mapping[Any, Any], name: str) -> Iterator[tuple[bytes, bytes]]:
-    for item, units in table.items():
+    for document, units in table.items():
         if isinstance(units, Mapping):
-            raise FormatError(name, None, f"the units of document {item!r} are a mapping", remedy=UNITS_SHAPE)
+            raise FormatError(name, None, f"the units of document {document!r} are a mapping", remedy=UNITS_SHAPE)
         for unit in units if is_several(units) else (units,):
             if unit is None or not id_in(unit, name).strip():
-                problem = f"document {item!r}: {shown(repr(unit))} is not the name of a unit"
+                problem = f"document {document!r}: {shown(repr(unit))} is not the name of a unit"
                 raise FormatError(name, None, problem, remedy="leave out documents that stand for no unit")
-            yield id_in(item, name), id_in(unit, name)
+            yield id_in(document, name), id_in(unit, name)
 
 
 def units_from_table(table: RoleTable) -> UnitMap:
-    """Take a map from rows of item and unit, and of request and rule if there are such columns."""
-    requests = _texts(table, "request") if table.columns.request else None
+    """Take a map from rows of document and unit, and of query and rule if there are such columns."""
+    queries = _texts(table, "query") if table.columns.query else None
     rules = [text.decode() for text in _texts(table, "rule")] if table.columns.rule else None
     for row, rule in enumerate(rules or ()):
         if rule not in _RULES:
             remedy = "name another column, as in --columns units.rule=..."
             raise table.error(row, _not_a_rule(rule), remedy=remedy)
-    return UnitMap.of_columns(_texts(table, "item"), _texts(table, "unit"), requests, rules, name=table.name)
+    return UnitMap.of_columns(_texts(table, "document"), _texts(table, "unit"), queries, rules, name=table.name)
 
 
 def _texts(table: RoleTable, role: str) -> list[bytes]:
@@ -127,7 +127,7 @@ def _texts(table: RoleTable, role: str) -> list[bytes]:
 
 
 class _Judged:
-    """Judgments of pairs of unit and item, taken one by one; a pair that is given again must have the same grade."""
+    """Judgments of pairs of unit and document, one by one; a pair that is given again must have the same grade."""
 
     def __init__(self) -> None:
         self.grades: dict[tuple[bytes, bytes, bytes], float] = {}
@@ -139,15 +139,15 @@ class _Judged:
         first = self.grades.setdefault(pair, grade)
         if first == grade:
             return ""
-        request, unit, item = pair
-        what = f"document {shown(item)} of query {shown(request)}, subtopic {shown(unit)},"
+        query, unit, document = pair
+        what = f"document {shown(document)} of query {shown(query)}, subtopic {shown(unit)},"
         return f"{what} has grade {plain(grade)} here and {plain(first)} before"
 
-    def subtopics(self, request_type: str = "text") -> Subtopics:
+    def subtopics(self, query_type: str = "text") -> Subtopics:
         """Return all of them."""
-        requests, units, items = (list(column) for column in zip(*self.grades, strict=True))
+        queries, units, documents = (list(column) for column in zip(*self.grades, strict=True))
         num_repeated = self.num_taken - len(self.grades)
-        return Subtopics(requests, units, items, list(self.grades.values()), request_type, num_repeated)
+        return Subtopics(queries, units, documents, list(self.grades.values()), query_type, num_repeated)
 
 
 def read_subtopics(source: Source) -> Subtopics:
@@ -157,8 +157,8 @@ def read_subtopics(source: Source) -> Subtopics:
         for number, fields in lines(source):
             if len(fields) != 4:
                 raise wrong_fields(source, number, "qrels", 4, "query subtopic document grade", fields, "")
-            request, unit, item, text = fields
-            if problem := judged.contradicts((request, unit, item), grade_in(text, source, number)):
+            query, unit, document, text = fields
+            if problem := judged.contradicts((query, unit, document), grade_in(text, source, number)):
                 raise FormatError(source.name, number, problem, remedy=_KEEP)
     return judged.subtopics()
 
@@ -167,33 +167,33 @@ _KEEP = "keep one of the two"
 
 
 def subtopics_from_mapping(content: Mapping[Any, Any], name: str) -> Subtopics:
-    """Take judgments from {request: {unit: {item: grade}}}."""
+    """Take judgments from {query: {unit: {document: grade}}}."""
     judged = _Judged()
-    for request, by_unit in content.items():
-        for unit, by_item in _mapping(by_unit, request, name).items():
-            for item, grade in _mapping(by_item, request, name).items():
-                pair = id_in(request, name), id_in(unit, name), id_in(item, name)
-                if problem := judged.contradicts(pair, grade_of(grade, request, item, name)):
+    for query, by_unit in content.items():
+        for unit, by_document in _mapping(by_unit, query, name).items():
+            for document, grade in _mapping(by_document, query, name).items():
+                pair = id_in(query, name), id_in(unit, name), id_in(document, name)
+                if problem := judged.contradicts(pair, grade_of(grade, query, document, name)):
                     raise FormatError(name, None, problem, remedy=_KEEP)
     if not judged.grades:
         raise FormatError(name, None, "the judgments are empty", remedy=SUBTOPICS_SHAPE)
-    empty = tuple(id_in(request, name) for request, by_unit in content.items() if not any(by_unit.values()))
+    empty = tuple(id_in(query, name) for query, by_unit in content.items() if not any(by_unit.values()))
     return replace(judged.subtopics(type_of_keys(content)), empty=empty)
 
 
-def _mapping(value: Any, request: Any, name: str) -> Mapping[Any, Any]:
+def _mapping(value: Any, query: Any, name: str) -> Mapping[Any, Any]:
     if not isinstance(value, Mapping):
-        problem = f"query {request!r}: {shown(repr(value))} is not a mapping"
+        problem = f"query {query!r}: {shown(repr(value))} is not a mapping"
         raise FormatError(name, None, problem, remedy=f"{SUBTOPICS_SHAPE}; without @subtopics {QRELS_SHAPE}")
     return value
 
 
 def subtopics_from_table(table: RoleTable) -> Subtopics:
-    """Take judgments from rows of request, unit, item and grade."""
+    """Take judgments from rows of query, unit, document and grade."""
     grades, judged = grades_of_rows(table), _Judged()
-    pairs = zip(_texts(table, "request"), _texts(table, "unit"), _texts(table, "item"), strict=True)
+    pairs = zip(_texts(table, "query"), _texts(table, "unit"), _texts(table, "document"), strict=True)
     for row, (pair, grade) in enumerate(zip(pairs, grades.tolist(), strict=True)):
         if problem := judged.contradicts(pair, grade):
             raise table.error(row, problem, remedy=_KEEP)
     has_grades = table.columns.grade is not None
-    return replace(judged.subtopics(type_of_column(table.present("request"))), has_grades=has_grades)
+    return replace(judged.subtopics(type_of_column(table.present("query"))), has_grades=has_grades)

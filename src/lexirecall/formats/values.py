@@ -22,9 +22,9 @@ LARGEST = {"float16": 2**11, "float32": 2**24, "float64": 2**53}
 """From here on a float stands for several whole numbers."""
 
 WORDS = {
-    "request": "query id",
-    "item": "document id",
-    "system": "run name",
+    "query": "query id",
+    "document": "document id",
+    "run": "run name",
     "score": "score",
     "rank": "rank",
     "grade": "grade",
@@ -35,7 +35,7 @@ WORDS = {
 }
 """What messages call the value of each role."""
 
-IDS = ("request", "item", "system", "provider", "group", "unit", "rule")
+IDS = ("query", "document", "run", "provider", "group", "unit", "rule")
 ID_REMEDY = "ids are text or whole numbers; convert the column, or leave such rows out"
 MISSING_REMEDY = "leave such rows out, or fill them in"
 PROVIDER_REMEDY = "leave out documents without a provider"
@@ -77,7 +77,7 @@ def kind_of(type_name: str) -> str:
 def check_kind(kind: str, role: str, column: str, source: str) -> None:
     """Raise if a column of this kind cannot serve in a role.
 
-    >>> check_kind("dates", "item", "day", "bm25")
+    >>> check_kind("dates", "document", "day", "bm25")
     Traceback (most recent call last):
     lexirecall.errors.FormatError: bm25: cannot use the column 'day' as document ids: it holds dates
       ids are text or whole numbers; convert the column, or leave such rows out
@@ -96,7 +96,7 @@ def missing(role: str) -> str:
 def fault(role: str, kind: str, value: str) -> tuple[str, str]:
     """Return what is wrong with a value that is not an id, or not a number, in a column of this kind, and the remedy.
 
-    >>> fault("item", "float64", "2.5")[0], fault("request", "float32", "1e9")[0]
+    >>> fault("document", "float64", "2.5")[0], fault("query", "float32", "1e9")[0]
     ('the document id is not a whole number: 2.5', 'the query id is too large for its float type: 1000000000.0')
     >>> fault("score", "text", "3,5")
     ("the score is not a number: '3,5'", 'write the decimal point as in 3.5')

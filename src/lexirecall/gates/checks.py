@@ -82,7 +82,7 @@ def check(
     made: list[Checked] = []
     for each in requirements:
         if isinstance(each, Limit) and found is not None:
-            made += _limit_in(each, found, positions.systems.index(new))
+            made += _limit_in(each, found, positions.runs.index(new))
         elif isinstance(each, Statement):
             check_depth(each, positions.conventions.depth)
             made.append(_said(each, queries))

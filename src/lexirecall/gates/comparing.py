@@ -142,7 +142,7 @@ class Comparing:
     @property
     def _places(self) -> tuple[IntArray, IntArray]:
         """The places of the new run and of the baseline among the runs."""
-        new, baseline = (np.array([self.positions.systems.index(name)]) for name in self.pair)
+        new, baseline = (np.array([self.positions.runs.index(name)]) for name in self.pair)
         return new, baseline
 
     @cached_property

@@ -81,7 +81,7 @@ class Decision:
         if self.margin is not None:
             return 0
         test = "sign" if self.compared.counts else "t"
-        return least_attainable(test, 0, alpha=2 * self.level).needed_requests or 0
+        return least_attainable(test, 0, alpha=2 * self.level).needed_queries or 0
 
     @property
     def can_fail(self) -> bool:

@@ -1,17 +1,17 @@
-"""Fates: where each relevant item is lost on its way through the stages of a funnel.
+"""Fates: where each relevant document is lost on its way through the stages of a funnel.
 
-Belongs here: the definitions, over the places that the items have in the list of each stage. Not here: reading stages
-(funnelstages), what is printed (funnelresult).
+Belongs here: the definitions, over the places that the documents have in the list of each stage. Not here: reading
+stages (funnelstages), what is printed (funnelresult).
 
-A stage hands on the first items of its list, down to its depth. An item that the last stage does not hand on is lost
-once, where it was seen last:
+A stage hands on the first documents of its list, down to its depth. A document that the last stage does not hand on is
+lost once, where it was seen last:
 
     never         no list has it
     cut           it is in the list of a stage, below the depth, and the stage before did not have it above that depth
     pushed_down   it is below the depth too, but the stage before handed it on and had it above that depth
     dropped       a stage handed it on, and the list of the next one does not have it
 
-An item that is in the list of a stage although the stage before did not hand it on came in from elsewhere.
+A document that is in the list of a stage although the stage before did not hand it on came in from elsewhere.
 """
 
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ LOSSES = {
 
 @dataclass(frozen=True)
 class Paths:
-    """The ways of J relevant items through S stages.
+    """The ways of J relevant documents through S stages.
 
     >>> paths = Paths(np.array([[1, 2, 9, 3, 0], [7, 0, 0, 1, 0]]), np.array([5, 2]))
     >>> [FATES[fate] for fate in paths.fates], paths.stages.tolist()
@@ -43,23 +43,23 @@ class Paths:
     """
 
     places: IntArray
-    """Where each item is in the list of each stage, [S, J]; 0 if it is not there."""
+    """Where each document is in the list of each stage, [S, J]; 0 if it is not there."""
     depths: IntArray
-    """How many items of its list each stage hands on, [S]."""
+    """How many documents of its list each stage hands on, [S]."""
 
     @cached_property
     def listed(self) -> BoolArray:
-        """Whether the list of a stage has an item, [S, J]."""
+        """Whether the list of a stage has a document, [S, J]."""
         return self.places > 0
 
     @cached_property
     def kept(self) -> BoolArray:
-        """Whether a stage hands an item on, [S, J]."""
+        """Whether a stage hands a document on, [S, J]."""
         return self.listed & (self.places <= self.depths[:, None])
 
     @cached_property
     def entered(self) -> BoolArray:
-        """Whether an item is in the list of a stage without having been handed on to it, [S, J]."""
+        """Whether a document is in the list of a stage without having been handed on to it, [S, J]."""
         entered = self.listed.copy()
         entered[0] = False
         entered[1:] &= ~self.kept[:-1]
@@ -67,20 +67,20 @@ class Paths:
 
     @cached_property
     def last(self) -> IntArray:
-        """The last stage whose list has an item, [J]; the first stage if none has."""
+        """The last stage whose list has a document, [J]; the first stage if none has."""
         last = len(self.places) - 1 - np.argmax(self.listed[::-1], axis=0)
         return np.where(self.listed.any(axis=0), last, 0)
 
     @cached_property
     def fates(self) -> IntArray:
-        """What became of each item, as places in FATES, [J]."""
-        items = np.arange(self.places.shape[1])
+        """What became of each document, as places in FATES, [J]."""
+        documents = np.arange(self.places.shape[1])
         last, before = self.last, np.maximum(self.last - 1, 0)
-        was_above = (last > 0) & self.kept[before, items] & (self.places[before, items] <= self.depths[last])
-        conditions = [~self.listed.any(axis=0), self.kept[-1], self.kept[last, items], was_above]
+        was_above = (last > 0) & self.kept[before, documents] & (self.places[before, documents] <= self.depths[last])
+        conditions = [~self.listed.any(axis=0), self.kept[-1], self.kept[last, documents], was_above]
         return np.asarray(np.select(conditions, [NEVER, KEPT, DROPPED, PUSHED_DOWN], CUT), np.int64)
 
     @cached_property
     def stages(self) -> IntArray:
-        """The stage that loses each item, [J]; the first for one that was never retrieved, the last for one kept."""
+        """The stage that loses each document, [J]: the first for one never retrieved, the last for one kept."""
         return np.asarray(self.last + (self.fates == DROPPED), np.int64)

@@ -20,7 +20,7 @@ from lexirecall.gates.funnelfates import FATES, KEPT, LOSSES, NEVER, Paths
 from lexirecall.gates.funnelresult import Arrival, Funnel, Loss, Stage
 from lexirecall.gates.funnelstages import ReadStages, StagesGiven, read_stages
 from lexirecall.judgments import BoolArray, IntArray, Judgments
-from lexirecall.manifest import MOST_ITEMS, READING, Note, Policies
+from lexirecall.manifest import MOST_DOCUMENTS, READING, Note, Policies
 from lexirecall.positions import Positions
 from lexirecall.preferences import LEXI_RECALL
 from lexirecall.segments import sums_of
@@ -28,7 +28,7 @@ from lexirecall.sums import ExactSums
 from lexirecall.text import to_text
 from lexirecall.texts import Texts, texts_or_none
 from lexirecall.verbs.census import Census
-from lexirecall.verbs.notes import notes_on_requests
+from lexirecall.verbs.notes import notes_on_queries
 from lexirecall.verbs.serving import judgments_of_documents
 
 
@@ -59,7 +59,7 @@ def funnel(qrels: Qrels | Positions, stages: StagesGiven | None = None, *, texts
     census.check_relevant([LEXI_RECALL], policies.level)
     ways = _ways(read, policies)
     losses, arrivals = tuple(_losses(ways)), tuple(_arrivals(ways))
-    notes = [*notes_on_requests(census, policies), *_note_on_arrivals(ways)]
+    notes = [*notes_on_queries(census, policies), *_note_on_arrivals(ways)]
     if loaded is not None:
         loaded = _wanted(loaded, losses, arrivals, read.positions)
         notes += loaded.notes
@@ -67,8 +67,8 @@ def funnel(qrels: Qrels | Positions, stages: StagesGiven | None = None, *, texts
         stages=tuple(_stage(ways, s) for s in range(len(read.names))),
         losses=losses,
         arrivals=arrivals,
-        num_queries=len(ways.requests),
-        num_relevant=len(ways.items),
+        num_queries=len(ways.queries),
+        num_relevant=len(ways.documents),
         noun="document" if read.positions.unit_count is None else "unit",
         notes=tuple(notes),
         texts=loaded,
@@ -76,57 +76,57 @@ def funnel(qrels: Qrels | Positions, stages: StagesGiven | None = None, *, texts
 
 
 class _Ways(NamedTuple):
-    """The ways of the relevant items of the requests that count."""
+    """The ways of the relevant documents of the queries that count."""
 
     read: ReadStages
     judgments: Judgments
-    """Of what must be found: items, or units."""
+    """Of what must be found: documents, or units."""
     paths: Paths
-    items: IntArray
+    documents: IntArray
     """Index into the judgments, [J]."""
     owners: IntArray
-    """The request of each item, as a place among those that count, [J]."""
-    requests: IntArray
-    """The requests that count, as places in the judgments."""
+    """The query of each document, as a place among those that count, [J]."""
+    queries: IntArray
+    """The queries that count, as places in the judgments."""
     num_relevant: IntArray
-    """m of each request that counts."""
+    """m of each query that counts."""
 
-    def per_request(self, mask: BoolArray) -> IntArray:
-        """Count the items under a mask for each request that counts."""
-        return sums_of(mask, self.owners, len(self.requests)).astype(np.int64)
+    def per_query(self, mask: BoolArray) -> IntArray:
+        """Count the documents under a mask for each query that counts."""
+        return sums_of(mask, self.owners, len(self.queries)).astype(np.int64)
 
 
 def _ways(read: ReadStages, policies: Policies) -> _Ways:
     positions = read.positions
     projection = positions.at_level(policies.level)
     judgments, found, m = projection.source.judgments, projection.found, projection.num_relevant
-    is_answered = policies.among(positions.answered)[read.systems].all(axis=0)
-    requests = np.flatnonzero(((m > 0) | policies.counts_empty(LEXI_RECALL)) & is_answered)
-    if not len(requests):
+    is_answered = policies.among(positions.answered)[read.runs].all(axis=0)
+    queries = np.flatnonzero(((m > 0) | policies.counts_empty(LEXI_RECALL)) & is_answered)
+    if not len(queries):
         problem = "no query with a relevant document is answered by every stage"
         raise DataError(problem, remedy="are the ids written the same way? --queries all counts the other queries too")
-    places = np.zeros((len(positions.systems), len(judgments.grades)), np.int64)
-    places[found.segments.owners // len(positions.requests), found.items] = found.positions
+    places = np.zeros((len(positions.runs), len(judgments.grades)), np.int64)
+    places[found.segments.owners // len(positions.queries), found.documents] = found.positions
     which = np.full(len(m), -1, np.int64)
-    which[requests] = np.arange(len(requests))
+    which[queries] = np.arange(len(queries))
     owners = np.repeat(which, np.diff(judgments.offsets))
-    items = np.flatnonzero((judgments.grades >= policies.level) & (owners >= 0))
-    paths = Paths(places[read.systems][:, items], read.depths)
-    return _Ways(read, judgments, paths, items, owners[items], requests, m[requests])
+    documents = np.flatnonzero((judgments.grades >= policies.level) & (owners >= 0))
+    paths = Paths(places[read.runs][:, documents], read.depths)
+    return _Ways(read, judgments, paths, documents, owners[documents], queries, m[queries])
 
 
 def _stage(ways: _Ways, s: int) -> Stage:
     read, paths, m = ways.read, ways.paths, ways.num_relevant
-    found = ways.per_request(paths.kept[s])
+    found = ways.per_query(paths.kept[s])
     recalls = np.column_stack([found / np.maximum(m, 1), (found == m) & (m > 0)])
     means = ExactSums.of(recalls).rounded() / len(m)
-    difference = np.sign(found - ways.per_request(paths.kept[s - 1])) if s else None
+    difference = np.sign(found - ways.per_query(paths.kept[s - 1])) if s else None
     is_here = paths.stages == s
-    distinct = read.positions.num_retrieved[read.systems[s], ways.requests]
+    distinct = read.positions.num_retrieved[read.runs[s], ways.queries]
     depth = int(read.depths[s])
     return Stage(
         name=read.names[s],
-        depth=None if depth == MOST_ITEMS else depth,
+        depth=None if depth == MOST_DOCUMENTS else depth,
         found=int(found.sum()),
         recall=float(means[0]),
         all=float(means[1]),
@@ -134,7 +134,7 @@ def _stage(ways: _Ways, s: int) -> Stage:
         worse=None if difference is None else int((difference < 0).sum()),
         lost={kind: int((is_here & (paths.fates == FATES.index(kind))).sum()) for kind in LOSSES},
         entered=int(paths.entered[s].sum()),
-        read=_mean(distinct + read.num_repeats[s, ways.requests]),
+        read=_mean(distinct + read.num_repeats[s, ways.queries]),
         distinct=_mean(distinct),
         handed_on=_mean(np.minimum(distinct, depth)),
     )
@@ -145,35 +145,35 @@ def _mean(counts: IntArray) -> float:
 
 
 def _losses(ways: _Ways) -> Iterator[Loss]:
-    """Give what is lost: of the request with the least recall first, then in the order in which it is lost."""
+    """Give what is lost: of the query with the least recall first, then in the order in which it is lost."""
     paths = ways.paths
     lost = np.flatnonzero(paths.fates != KEPT)
-    num_lost = ways.per_request(paths.fates != KEPT)
+    num_lost = ways.per_query(paths.fates != KEPT)
     share = num_lost / np.maximum(ways.num_relevant, 1)
     owners, stages = ways.owners[lost], paths.stages[lost]
     seen_last = paths.places[paths.last[lost], lost]
     is_retrieved = paths.fates[lost] != NEVER
     order = np.lexsort((seen_last, stages, is_retrieved, owners, -num_lost[owners], -share[owners]))
     for place in order.tolist():
-        item, fate = int(lost[place]), int(paths.fates[lost[place]])
+        document, fate = int(lost[place]), int(paths.fates[lost[place]])
         stage = None if fate == NEVER else ways.read.names[int(stages[place])]
-        yield Loss(*_ids(ways, item), FATES[fate], stage, int(seen_last[place]) or None, _places(ways, item))
+        yield Loss(*_ids(ways, document), FATES[fate], stage, int(seen_last[place]) or None, _places(ways, document))
 
 
 def _arrivals(ways: _Ways) -> Iterator[Arrival]:
     """Give what came in from elsewhere, stage by stage, in the order of the judgments."""
-    for s, item in zip(*(each.tolist() for each in np.nonzero(ways.paths.entered)), strict=True):
-        place = int(ways.paths.places[s, item])
-        yield Arrival(*_ids(ways, item), ways.read.names[s], place, _places(ways, item))
+    for s, document in zip(*(each.tolist() for each in np.nonzero(ways.paths.entered)), strict=True):
+        place = int(ways.paths.places[s, document])
+        yield Arrival(*_ids(ways, document), ways.read.names[s], place, _places(ways, document))
 
 
-def _ids(ways: _Ways, item: int) -> tuple[str, str]:
-    request = ways.judgments.requests[int(ways.requests[ways.owners[item]])]
-    return request, to_text(ways.judgments.items[int(ways.items[item])])
+def _ids(ways: _Ways, document: int) -> tuple[str, str]:
+    query = ways.judgments.queries[int(ways.queries[ways.owners[document]])]
+    return query, to_text(ways.judgments.documents[int(ways.documents[document])])
 
 
-def _places(ways: _Ways, item: int) -> tuple[int | None, ...]:
-    return tuple(place or None for place in ways.paths.places[:, item].tolist())
+def _places(ways: _Ways, document: int) -> tuple[int | None, ...]:
+    return tuple(place or None for place in ways.paths.places[:, document].tolist())
 
 
 def _note_on_arrivals(ways: _Ways) -> Iterator[Note]:

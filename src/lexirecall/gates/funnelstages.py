@@ -22,7 +22,7 @@ from lexirecall.formats.naming import check_names
 from lexirecall.formats.source import Source
 from lexirecall.formats.wholelists import JoinedRun
 from lexirecall.judgments import IntArray
-from lexirecall.manifest import MOST_ITEMS, Conventions, Sources
+from lexirecall.manifest import MOST_DOCUMENTS, Conventions, Sources
 from lexirecall.paths import exists
 from lexirecall.positions import Positions
 from lexirecall.text import whole_number_of
@@ -48,7 +48,7 @@ class ReadStages(NamedTuple):
 
     names: tuple[str, ...]
     positions: Positions
-    systems: IntArray
+    runs: IntArray
     """Which run of the positions each stage is, [S]."""
     depths: IntArray
     """How many documents each stage hands on, [S]."""
@@ -123,8 +123,8 @@ def _with_depth(text: str) -> tuple[str, int | None]:
         depth = whole_number_of(number)
     except ValueError:
         return text, None
-    if not 1 <= depth <= MOST_ITEMS:
-        problem = f"stage {text!r}: the depth is {depth}, but must be a whole number from 1 to {MOST_ITEMS}"
+    if not 1 <= depth <= MOST_DOCUMENTS:
+        problem = f"stage {text!r}: the depth is {depth}, but must be a whole number from 1 to {MOST_DOCUMENTS}"
         raise UsageError(problem, remedy="write how many documents are handed on, as in bm25.run@100")
     return head, depth
 
@@ -168,11 +168,11 @@ def read_stages(qrels: Qrels | Positions, stages: StagesGiven | None, options: M
         qrels = load_judgments(qrels, options.get("columns"))
     runs = {stage.name: _run_of(stage, qrels, options) for stage in asked}
     positions = project(qrels, runs, **options)
-    if positions.systems != tuple(runs):  # a mapping of queries to scores by document is one run to `project`
+    if positions.runs != tuple(runs):  # a mapping of queries to scores by document is one run to `project`
         raise UsageError("the stages hold no runs", remedy="give {name: run}, or a list of runs")
     repeats = [run.num_repeats if isinstance(run, JoinedRun) else 0 * row
                for run, row in zip(runs.values(), positions.num_retrieved, strict=True)]  # fmt: skip
-    return ReadStages(positions.systems, positions, np.arange(len(asked)), _depths(asked), np.array(repeats))
+    return ReadStages(positions.runs, positions, np.arange(len(asked)), _depths(asked), np.array(repeats))
 
 
 def _run_of(stage: AskedStage, qrels: Qrels, options: Mapping[str, Any]) -> Any:
@@ -184,23 +184,23 @@ def _run_of(stage: AskedStage, qrels: Qrels, options: Mapping[str, Any]) -> Any:
 
 
 def _depths(asked: Iterable[AskedStage]) -> IntArray:
-    return np.array([MOST_ITEMS if stage.depth is None else stage.depth for stage in asked], np.int64)
+    return np.array([MOST_DOCUMENTS if stage.depth is None else stage.depth for stage in asked], np.int64)
 
 
 def _chosen(positions: Positions, stages: StagesGiven | None) -> ReadStages:
     """Return the runs of positions as stages: all of them, or those that are named."""
-    given: Any = positions.systems if stages is None else [stages] if isinstance(stages, str) else stages
+    given: Any = positions.runs if stages is None else [stages] if isinstance(stages, str) else stages
     if not isinstance(given, Sequence) or not all(isinstance(name, str) for name in given):
         problem = "stages hold more than names, but positions are given"
         raise UsageError(problem, remedy="name the runs of the positions, as in ['bm25@100', 'reranked']")
     asked = []
     for name in given:
-        run, depth = (name, None) if name in positions.systems else _with_depth(name)
+        run, depth = (name, None) if name in positions.runs else _with_depth(name)
         asked.append(AskedStage(name, (run,), depth))
-    if unknown := [stage.runs[0] for stage in asked if stage.runs[0] not in positions.systems]:
+    if unknown := [stage.runs[0] for stage in asked if stage.runs[0] not in positions.runs]:
         problem = f"the positions have no run {listed(map(repr, unknown))}"
-        raise UsageError(problem, remedy=f"the runs are {listed(positions.systems, 9)}")
+        raise UsageError(problem, remedy=f"the runs are {listed(positions.runs, 9)}")
     check_names((stage.name, "positions") for stage in asked)
-    systems = np.array([positions.systems.index(str(stage.runs[0])) for stage in asked], np.int64)
-    repeats = np.zeros((len(asked), len(positions.requests)), np.int64)
-    return ReadStages(tuple(stage.name for stage in asked), positions, systems, _depths(asked), repeats)
+    runs = np.array([positions.runs.index(str(stage.runs[0])) for stage in asked], np.int64)
+    repeats = np.zeros((len(asked), len(positions.queries)), np.int64)
+    return ReadStages(tuple(stage.name for stage in asked), positions, runs, _depths(asked), repeats)

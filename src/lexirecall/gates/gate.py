@@ -198,8 +198,8 @@ def _read(
     """Return the positions of both runs, and their names; without a baseline the new run twice."""
     if isinstance(qrels, Positions):
         names = [name for name in (new, baseline) if name is not None]
-        if unknown := [name for name in names if name not in qrels.systems]:
-            known = listed(qrels.systems, 9)
+        if unknown := [name for name in names if name not in qrels.runs]:
+            known = listed(qrels.runs, 9)
             raise UsageError(f"no run is called {listed(map(repr, unknown))}", remedy=f"the runs are {known}")
         return positions_of(qrels, None, asked.measures, options), (str(names[0]), str(names[-1]))
     runs = {name: run for name, run in zip(_NAMES, (new, baseline), strict=True) if run is not None}
@@ -231,29 +231,29 @@ def _groups(
     min_queries: int,
 ) -> tuple[dict[str, IntArray], list[Note]]:
     """Return the queries of each group that has enough of them, and say which groups are not tested."""
-    groups = groups_of(group_map, positions.requests)
+    groups = groups_of(group_map, positions.queries)
     if groups is None:
         return {}, []
     counting = {query.id for query in queries}
-    counts = np.array([request in counting for request in positions.requests])
+    counts = np.array([query in counting for query in positions.queries])
     members = {name: own[counts[own]] for name, own in groups.members()}
     small = [(name, len(own)) for name, own in members.items() if len(own) < min_queries]
-    num_without = int(np.count_nonzero(counts & (groups.of_request < 0)))
+    num_without = int(np.count_nonzero(counts & (groups.of_query < 0)))
     notes = list(notes_on_groups(groups, num_without, small, min_queries))
     return {name: own for name, own in members.items() if len(own) >= min_queries}, notes
 
 
 def _are_identical(positions: Positions, pair: tuple[str, str]) -> bool:
     """Tell whether every judged document is at the same place in both runs."""
-    new, baseline = (positions.systems.index(name) for name in pair)
-    num_queries = len(positions.requests)
+    new, baseline = (positions.runs.index(name) for name in pair)
+    num_queries = len(positions.queries)
     rankings = [np.arange(s * num_queries, (s + 1) * num_queries) for s in (new, baseline)]
-    everything = np.arange(len(positions.judgments.items))
+    everything = np.arange(len(positions.judgments.documents))
     for tracks in (positions.found, positions.others):
         if tracks is not None:
             own, other = (tracks.of_rankings(each, everything) for each in rankings)
             pairs = (own.segments.offsets, other.segments.offsets), (own.positions, other.positions)
-            if not all(np.array_equal(*each) for each in (*pairs, (own.items, other.items))):
+            if not all(np.array_equal(*each) for each in (*pairs, (own.documents, other.documents))):
                 return False
     return True
 

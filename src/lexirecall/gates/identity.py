@@ -39,8 +39,8 @@ def identity_of(
     asked = json.dumps(settings, default=float)  # whatever kinds of numbers they are
     data = hashlib.sha256(asked.encode())
     members = {name: set(own.tolist()) for name, own in comparing.groups.items()}
-    at = {query: q for q, query in enumerate(positions.requests)}
-    runs = [positions.systems.index(run) for run in comparing.pair]
+    at = {query: q for q, query in enumerate(positions.queries)}
+    runs = [positions.runs.index(run) for run in comparing.pair]
     for query in sorted(queries):
         q = at[query]
         mine = sorted(name for name, own in members.items() if q in own)
@@ -64,9 +64,9 @@ def _facts(
         grades = np.sort(judgments.grades[start:end])
         yield (grades if sees_others else grades[grades > 0]).tolist()
         for s in runs:
-            yield _places(sought.found, s * len(sought.requests) + q, sought)
+            yield _places(sought.found, s * len(sought.queries) + q, sought)
             if sees_others and sought.others is not None:
-                yield _places(sought.others, s * len(sought.requests) + q, sought)
+                yield _places(sought.others, s * len(sought.queries) + q, sought)
     if sees_length:
         yield positions.num_retrieved[runs, q].tolist()
     if positions.providers is not None and any(row.needs_providers for row in rows):
@@ -75,7 +75,7 @@ def _facts(
 
 def _places(tracks: Tracks, ranking: int, positions: Positions) -> list[Any]:
     at = slice(*tracks.segments.offsets[ranking : ranking + 2].tolist())
-    return [tracks.positions[at].tolist(), positions.judgments.grades[tracks.items[at]].tolist()]
+    return [tracks.positions[at].tolist(), positions.judgments.grades[tracks.documents[at]].tolist()]
 
 
 def _owners(positions: Positions, providers: Providers, runs: Sequence[int], q: int) -> Iterator[Any]:
@@ -84,5 +84,5 @@ def _owners(positions: Positions, providers: Providers, runs: Sequence[int], q: 
     borders = pairwise(providers.offsets[start : end + 1].tolist())
     yield [[providers.names[each] for each in providers.indices[slice(*border)].tolist()] for border in borders]
     for s in runs:
-        at = slice(*positions.found.segments.offsets[s * len(positions.requests) + q :][:2].tolist())
-        yield (positions.found.items[at] - start).tolist()
+        at = slice(*positions.found.segments.offsets[s * len(positions.queries) + q :][:2].tolist())
+        yield (positions.found.documents[at] - start).tolist()

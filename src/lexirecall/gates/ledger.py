@@ -301,7 +301,7 @@ class Ledger:
         size = os.fstat(file).st_size
         try:
             if os.write(file, data) < len(data):
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))  # noqa: TRY301 - as the system says it otherwise
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))  # noqa: TRY301 - as the run says it otherwise
             os.fsync(file)  # some file systems say only now that they are full
         except OSError:
             if self._is_locked:

@@ -88,7 +88,7 @@ def _verdict(result: GateResult) -> _Section:
 
 
 def _sentence(text: str) -> str:
-    """Return an item that is a sentence, also if it starts with what begins a list or a block of code."""
+    """Return a document that is a sentence, also if it starts with what begins a list or a block of code."""
     return f"- {as_code(text) if _BEGINS.match(text) else escaped(text)}"
 
 

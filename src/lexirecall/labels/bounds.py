@@ -1,12 +1,12 @@
-"""Bounds: the lowest and the highest value that a measure could have if the unjudged items of a run were judged.
+"""Bounds: the lowest and the highest value that a measure could have if the unjudged documents of a run were judged.
 
 Belongs here: which measures have bounds, and the bounds of each run by itself. Not here: which labellings are tried
 (ladders), two runs under one labelling (flips).
 
-A run's own unjudged items may be relevant or not, in all combinations, and there is no need to try all of these. If a
-measure never gets worse when a relevant item moves up, the best of all labellings with j new relevant items makes the
-first j relevant, and the worst one the last j. The number of relevant items is the same in both. So the best of the
-first 0, 1, 2, … and the worst of the last 0, 1, 2, … are the bounds.
+A run's own unjudged documents may be relevant or not, in all combinations, and there is no need to try all of these. If
+a measure never gets worse when a relevant document moves up, the best of all labellings with j new relevant documents
+makes the first j relevant, and the worst one the last j. The number of relevant documents is the same in both. So the
+best of the first 0, 1, 2, … and the worst of the last 0, 1, 2, … are the bounds.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,14 +26,14 @@ from lexirecall.preferences import Preference
 from lexirecall.progress import Progress
 from lexirecall.verbs.evaluate import Valued
 
-_CELLS = 2**21  # labels of items that are tried together; a hundred megabytes at most
+_CELLS = 2**21  # labels of documents that are tried together; a hundred megabytes at most
 
 
 class Bounds(NamedTuple):
     """The bounds of S runs on Q queries under C measures, on the scale of each measure, so that low <= high.
 
     They are nan where the run has no value: on queries that do not count, and where all labellings leave the measure
-    undefined. A bound is infinite if only some labellings do: Depth@0.5 has no value while too few items are found.
+    undefined. A bound is infinite if only some labellings do: Depth@0.5 has no value while too few documents are found.
     """
 
     low: FloatArray
@@ -61,7 +61,7 @@ def check_bounded(rows: Sequence[Evaluable]) -> None:
 
 
 def _unbounded(row: Evaluable) -> str | None:
-    """Say why the first or the last items are not extreme, or why a run has no value; None if there are bounds."""
+    """Say why the first or the last documents are not extreme, or why a run has no value; None if there are bounds."""
     if isinstance(row, Preference):
         return "they compare two runs"
     reasons = {
@@ -97,12 +97,12 @@ def bounds_of(
     ([[[0.5, 0.5]]], [[[1.0, 1.0]]])
     """
     check_bounded(rows)
-    ends = np.full((2, len(labelling.systems), len(pools), len(rows)), np.nan)
-    for s, name in enumerate(labelling.systems):
+    ends = np.full((2, len(labelling.runs), len(pools), len(rows)), np.nan)
+    for s, name in enumerate(labelling.runs):
         own = [pool.of_runs([s]) for pool in pools]
         for c, row in enumerate(row.require_settings() for row in rows):
             grade = policies.level if row.uses_grades else row.level(policies.level)
-            of_run = replace(labelling, systems=(name,), grade=grade)
+            of_run = replace(labelling, runs=(name,), grade=grade)
             ends[:, s, :, c] = _of_run(own, row, of_run, policies, progress)
     return Bounds(*ends)
 
@@ -116,11 +116,11 @@ def _of_run(
         tried = [labels for _, labels in batch]
         positions = labelling.positions([pools[q] for q, _ in batch], tried)
         values = Valued.of(positions, [row], policies).placed[0, :, 0]
-        requests = np.repeat([q for q, _ in batch], [len(labels) for labels in tried])
-        np.fmin.at(low, requests, values)
-        np.fmax.at(high, requests, values)
+        queries = np.repeat([q for q, _ in batch], [len(labels) for labels in tried])
+        np.fmin.at(low, queries, values)
+        np.fmax.at(high, queries, values)
         is_now = ~np.concatenate([labels.any(axis=1) for labels in tried])
-        now[requests[is_now]] = values[is_now]
+        now[queries[is_now]] = values[is_now]
         if progress is not None:
             progress.advance(int(is_now.sum()))
     is_undefined = np.isnan(now) | (np.isinf(low) & np.isinf(high))
@@ -138,7 +138,7 @@ def _batches(pools: Sequence[LabelPool], row: Measure, labelling: Labelling, pol
     for q, pool in enumerate(pools):
         ladder = Ladder.of(pool, row.level(policies.level), labelling)
         spans = ladder.spans_to_try(row)
-        size = max(1, _CELLS // max(1, len(pool.items)))
+        size = max(1, _CELLS // max(1, len(pool.documents)))
         for start in range(0, len(spans), size):
             labels = ladder.labels(spans[start : start + size])
             if num_cells + labels.size > _CELLS:

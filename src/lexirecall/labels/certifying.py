@@ -17,7 +17,7 @@ from lexirecall.labels.certificates import Certificate, ReviewCounts, SampleCoun
 from lexirecall.labels.certified import Certificates
 from lexirecall.labels.sampleplans import plan
 from lexirecall.labels.samples import Reviewed, count_reviews
-from lexirecall.manifest import MOST_ITEMS, READING, Note, Policies
+from lexirecall.manifest import MOST_DOCUMENTS, READING, Note, Policies
 
 _FORMS = "give corpus_size, read and found as numbers, or judgments, a run, read and sampled"
 
@@ -92,7 +92,7 @@ def check_counts(counts: Iterable[tuple[str, object, int]]) -> None:
 
 
 def _is_count(value: object, least: int) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool) and least <= int(value) <= MOST_ITEMS
+    return isinstance(value, Integral) and not isinstance(value, bool) and least <= int(value) <= MOST_DOCUMENTS
 
 
 @takes(Certifying, Policies, *READING, warns=True)

@@ -18,7 +18,7 @@ from lexirecall.formats.memory import numbers_from_mapping
 from lexirecall.formats.naming import single
 from lexirecall.formats.source import Source
 from lexirecall.formats.trec import lines
-from lexirecall.manifest import MOST_ITEMS
+from lexirecall.manifest import MOST_DOCUMENTS
 from lexirecall.text import to_text
 
 _REMEDY = "write how many documents were read, as in 1200"
@@ -92,7 +92,7 @@ def _by_query(depths: Any, name: str, of_run: str = "") -> dict[bytes, int]:
 
 
 def _checked(depth: Any, name: str, what: str) -> int:
-    if not isinstance(depth, Integral) or isinstance(depth, bool) or not 0 <= int(depth) <= MOST_ITEMS:
+    if not isinstance(depth, Integral) or isinstance(depth, bool) or not 0 <= int(depth) <= MOST_DOCUMENTS:
         raise UsageError(f"{name}: {what} is {depth!r}, but must be a whole number, 0 or more")
     return int(depth)
 
@@ -100,7 +100,7 @@ def _checked(depth: Any, name: str, what: str) -> int:
 def _is_header(fields: list[bytes]) -> bool:
     """Tell the names of columns from a first row whose depth is misspelt, which must not be skipped."""
     names = [spelling(to_text(each)) for each in fields]
-    return len(fields) in (2, 3) and names[-2] in {"query", *USUAL["request"]} and not any(map(str.isdigit, names[-1]))
+    return len(fields) in (2, 3) and names[-2] in {"query", *USUAL["query"]} and not any(map(str.isdigit, names[-1]))
 
 
 def _from_lines(source: Source) -> Depths:
@@ -116,7 +116,7 @@ def _from_lines(source: Source) -> Depths:
         if len(fields) not in (2, 3) or len(fields) != size:
             problem = f"a line has 2 fields (query depth) or 3 (run query depth), found {len(fields)}"
             raise FormatError(source.name, number, f"{problem}: {shown(b' '.join(fields))}", remedy=_REMEDY)
-        if not (text.isdigit() and len(text) <= 20 and int(text) <= MOST_ITEMS):
+        if not (text.isdigit() and len(text) <= 20 and int(text) <= MOST_DOCUMENTS):
             raise FormatError(source.name, number, f"the depth is not a whole number: {shown(text)}", remedy=_REMEDY)
         own = by_query if size == 2 else by_run.setdefault(to_text(ids[0]), {})
         if own.setdefault(ids[-1], int(text)) != int(text):

@@ -1,10 +1,10 @@
-"""Flips: how few unjudged items, if they were relevant, would reverse who is better on a query.
+"""Flips: how few unjudged documents, if they were relevant, would reverse who is better on a query.
 
 Belongs here: flip numbers of all pairs and queries, and those of measures. Not here: LexiRecall and LexiPrecision
 (lexiflips), how likely a reversal is.
 
 A decision is reversed if the other run is strictly better; a tie does not count. Labels count for both runs, and also
-for the number of relevant items. Any unjudged item that one of the two retrieves may be labelled.
+for the number of relevant documents. Any unjudged document that one of the two retrieves may be labelled.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,7 +24,7 @@ from lexirecall.preferences import PREFERENCES, Preference, preference_of
 from lexirecall.progress import Progress
 from lexirecall.verbs.rank import contrasted
 
-_AT_A_TIME = 2**22  # comparisons of items that are made together
+_AT_A_TIME = 2**22  # comparisons of documents that are made together
 
 
 class Flips(NamedTuple):
@@ -49,17 +49,17 @@ class Ground:
     pool: LabelPool
     level: float
     bottom: float
-    """Where the items are that a run does not retrieve: n or infinity."""
+    """Where the documents are that a run does not retrieve: n or infinity."""
     cutoff: float
     """Infinite if there is none."""
 
     @property
     def is_relevant(self) -> BoolArray:
-        """Which items are known to be relevant, [I]."""
+        """Which documents are known to be relevant, [I]."""
         return self.pool.is_relevant(self.level)
 
     def placed(self, elsewhere: float) -> FloatArray:
-        """Return where each run has each item, or `elsewhere`, [S, I]; beyond the cut-off that is at infinity."""
+        """Return where each run has each document, or `elsewhere`, [S, I]; beyond the cut-off that is at infinity."""
         places = np.where(self.pool.places > 0, self.pool.places, elsewhere)
         return np.where(places > self.cutoff, np.inf, places)
 
@@ -69,7 +69,7 @@ Rule = Callable[[Ground, IntArray, IntArray], FloatArray]
 
 
 def _by_count(ground: Ground, winners: IntArray, losers: IntArray) -> FloatArray:
-    """Count what is above the cut-off: with D items less, the loser needs D + 1 labels that count for it alone."""
+    """Count what is above the cut-off: with D documents less, the loser needs D + 1 labels that count for it alone."""
     is_within = np.isfinite(ground.placed(np.inf))
     counts = (is_within & ground.is_relevant).sum(axis=1)
     lacking = counts[winners] - counts[losers]
@@ -78,7 +78,7 @@ def _by_count(ground: Ground, winners: IntArray, losers: IntArray) -> FloatArray
 
 
 def _by_first(ground: Ground, winners: IntArray, losers: IntArray) -> FloatArray:
-    """Look at the first relevant item: one label is enough if the loser has that item above both of the winner's.
+    """Look at the first relevant document: one label is enough if the loser has it above both of the winner's.
 
     If several labels reverse a decision, that which the loser then has first does so alone.
     """
@@ -88,10 +88,10 @@ def _by_first(ground: Ground, winners: IntArray, losers: IntArray) -> FloatArray
 
 
 def _by_last(ground: Ground, winners: IntArray, losers: IntArray) -> FloatArray:
-    """Look at the last relevant item: one label is enough if the winner has that item below both of the loser's.
+    """Look at the last relevant document: one label is enough if the winner has it below both of the loser's.
 
-    If several labels reverse a decision, that which the winner then has last does so alone. A relevant item that no run
-    retrieves is last for both, so that nothing is decided.
+    If several labels reverse a decision, that which the winner then has last does so alone. A relevant document that no
+    run retrieves is last for both, so that nothing is decided.
     """
     places = ground.placed(ground.bottom)
     last = np.where(ground.is_relevant, places, 0.0).max(axis=1, initial=0.0)
@@ -105,7 +105,7 @@ def _one_or_none(
     is_turned: Callable[[IntArray, IntArray, FloatArray, FloatArray], BoolArray],
     places: FloatArray,
 ) -> FloatArray:
-    """Return 1 where an unjudged item turns the decision, given its places in both rankings, and else infinity."""
+    """Return 1 where an unjudged document turns the decision, given its places in both rankings, and else infinity."""
     unjudged = places[:, ground.pool.is_unjudged]
     size = max(1, _AT_A_TIME // max(1, unjudged.shape[1]))
     numbers = np.full(len(winners), np.inf)
@@ -182,7 +182,7 @@ def flips_of(
             remedy=f"choose one of {', '.join(RULES)}",
         )
     a, b = (np.asarray(side, np.int64) for side in pairs)
-    labelling = labelling or Labelling(tuple(map(str, range(_num_systems(pools)))), Conventions())
+    labelling = labelling or Labelling(tuple(map(str, range(_num_runs(pools)))), Conventions())
     signs = _signs(pools, row, policies, (a, b), labelling)
     numbers, unjudged = np.full(signs.shape, np.nan), np.zeros(signs.shape, np.int64)
     for q, pool in enumerate(pools):
@@ -198,7 +198,7 @@ def flips_of(
     return Flips(a, b, signs, numbers, unjudged)
 
 
-def _num_systems(pools: Sequence[LabelPool]) -> int:
+def _num_runs(pools: Sequence[LabelPool]) -> int:
     return len(pools[0].lengths) if pools else 0
 
 
@@ -206,12 +206,12 @@ def _signs(
     pools: Sequence[LabelPool], row: Evaluable, policies: Policies, pairs: tuple[IntArray, IntArray], made: Labelling
 ) -> IntArray:
     """Return who is better with the labels there are, [P, Q]; 0 also where two runs are not compared."""
-    positions = made.positions(pools, [np.zeros((1, len(pool.items)), bool) for pool in pools])
+    positions = made.positions(pools, [np.zeros((1, len(pool.documents)), bool) for pool in pools])
     preference = row if isinstance(row, Preference) else preference_of(row)
     return np.asarray(np.sign(contrasted(positions, preference, policies).between(*pairs)), np.int64)
 
 
 def _ground(pool: LabelPool, row: Evaluable, policies: Policies, labelling: Labelling) -> Ground:
-    bottom = np.inf if labelling.corpus_size is None else float(labelling.corpus_size[pool.request])
+    bottom = np.inf if labelling.corpus_size is None else float(labelling.corpus_size[pool.query])
     cutoff = row.cutoff_in(bottom)  # a share of the corpus may be no document at all
     return Ground(pool, row.level(policies.level), bottom, np.inf if cutoff is None else float(cutoff))

@@ -1,10 +1,10 @@
-"""Forecasts: what becomes of decisions, of tests and of the order of the runs if unjudged items have sampled labels.
+"""Forecasts: what becomes of decisions, tests and the order of the runs if unjudged documents have sampled labels.
 
-Belongs here: drawing labels, and what is concluded from each labelling. Not here: how likely an item is relevant
+Belongs here: drawing labels, and what is concluded from each labelling. Not here: how likely a document is relevant
 (rates), what no labelling can change (flips), chances that need no samples (reversals).
 
-In a sample each unjudged item of each pool is relevant with its own chance, independently of the others, and all
-requests together are evaluated and tested as `compare` does it. A share p of B samples has the standard error
+In a sample each unjudged document of each pool is relevant with its own chance, independently of the others, and all
+queries together are evaluated and tested as `compare` does it. A share p of B samples has the standard error
 sqrt(p (1 - p)/B).
 """
 
@@ -40,7 +40,7 @@ from lexirecall.verbs.testing import Testing, run_test
 _DIFFERENCES = 2**21  # differences that are tested together
 
 RunPairs = tuple[IntArray, IntArray]
-"""Both systems of each pair."""
+"""Both runs of each pair."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,11 +93,11 @@ def grade_of(row: Evaluable, level: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Sampled:
-    """One measure or preference on every request under B labellings."""
+    """One measure or preference on every query under B labellings."""
 
     row: Evaluable
     contrasts: tuple[Contrasts, ...]
-    """Of each request, the preferences under each labelling."""
+    """Of each query, the preferences under each labelling."""
     means: FloatArray
     """The mean of each run under each labelling, [S, B], more being better; of a preference, its win rate."""
 
@@ -107,7 +107,7 @@ class Sampled:
         return int(self.means.shape[1])
 
     def between(self, a: IntArray, b: IntArray) -> tuple[npt.NDArray[Any], BoolArray, BoolArray]:
-        """Compare systems a with systems b: preferences, where there are any, and where they have a size, [P, B, Q]."""
+        """Compare runs a with runs b: preferences, where there are any, and where they have a size, [P, B, Q]."""
         made = [(each.between(a, b), each.counted(a, b), each.measured(a, b)) for each in self.contrasts]
         values, counted, measured = (np.stack(each, axis=-1) for each in zip(*made, strict=True))
         return values, counted, measured
@@ -129,7 +129,7 @@ def sample(
     for c, row in enumerate(rows):
         by_grade.setdefault(grade_of(row, policies.level), []).append(c)
     contrasts: list[list[Contrasts]] = [[] for _ in rows]
-    sums, counts = np.zeros((2, len(rows), len(labelling.systems), num_samples))
+    sums, counts = np.zeros((2, len(rows), len(labelling.runs), num_samples))
     with Progress("sampling labels", len(pools), shown=show_progress) as progress:
         for pool in pools:
             labels = rates.draw(pool, num_samples, seed)
@@ -185,9 +185,9 @@ def _tested(
     values: npt.NDArray[Any], counted: BoolArray, measured: BoolArray, testing: Testing, of: Contrasts
 ) -> tuple[FloatArray, FloatArray]:
     """Return which of two is better, and the p of each pair by itself, under each labelling, [P, B] of [P, B, Q]."""
-    shape, num_requests = values.shape[:2], values.shape[2]
-    flat = values.reshape(-1, num_requests).astype(float)
-    where = counted.reshape(-1, num_requests), measured.reshape(-1, num_requests)
+    shape, num_queries = values.shape[:2], values.shape[2]
+    flat = values.reshape(-1, num_queries).astype(float)
+    where = counted.reshape(-1, num_queries), measured.reshape(-1, num_queries)
     every = np.arange(len(flat))
     differences = Differences.compared_in(every, every, flat, *where, is_signs=not of.is_sized, is_steady=of.is_steady)
     test = run_test(testing, differences)

@@ -1,10 +1,10 @@
-"""Hindsight: what was forecast about unjudged items, beside what judgments that were made since say.
+"""Hindsight: what was forecast about unjudged documents, beside what judgments that were made since say.
 
 Belongs here: how decisions and conclusions that were forecast came out. Not here: the forecasts (rates, forecasts),
 pools before and after the new judgments (since).
 
 Old grades stay as they are, so that only labels that were missing can change a decision; new ones that differ are
-counted. A forecast is about the items that were judged since; the others stay without a label, before and after. A
+counted. A forecast is about the documents that were judged since; the others stay without a label, before and after. A
 decision is reversed if the other run is better now, and a conclusion is kept if the better run of a pair is still the
 better one, or if a difference is as significant, or not, as it was, and in the same direction.
 """

@@ -1,20 +1,20 @@
-"""Judging: which unjudged items would change most decisions if their labels were known.
+"""Judging: which unjudged documents would change most decisions if their labels were known.
 
-Belongs here: what a label is worth, and the list of items to judge next. Not here: how likely they are relevant
+Belongs here: what a label is worth, and the list of documents to judge next. Not here: how likely they are relevant
 (rates), drawing labels (forecasts).
 
-On one request a pair (a, b) of runs is decided by M = sum_i e_i L_i plus what is known already, L_i being 1 if the
-unjudged item i is relevant, with the chance c_i, and e_i = v_a(i) - v_b(i) what its label does for a and not for b. If
-M is about normal with the deviation σ, the chance that a is better is Φ(z), and the label of item i moves it by
+On one query a pair (a, b) of runs is decided by M = sum_i e_i L_i plus what is known already, L_i being 1 if the
+unjudged document i is relevant, with the chance c_i, and e_i = v_a(i) - v_b(i) what its label does for a and not for b.
+If M is about normal with the deviation σ, the chance that a is better is Φ(z), and the label of document i moves it by
 |e_i| φ(z)/σ times 1 - c_i or c_i: it is relevant, or not. So a label is expected to move the chances of all pairs by
 
     w_i = sum_(a,b) 2 c_i (1 - c_i) |e_i| φ(z)/σ,   σ^2 = sum_j c_j (1 - c_j) e_j^2.
 
 Φ(z) is taken from sampled labellings: the share in which a is better, ties being shared.
 
-Under LexiRecall the number of items found comes first, so v is 1 for a run that retrieves the item. Where two runs
-retrieve the same items, the deepest decide, so v falls a little with the position. Under a measure, v is what the label
-adds to it by itself; under another preference, 1/position.
+Under LexiRecall the number of documents found comes first, so v is 1 for a run that retrieves the document. Where two
+runs retrieve the same documents, the deepest decide, so v falls a little with the position. Under a measure, v is what
+the label adds to it by itself; under another preference, 1/position.
 """
 
 from collections.abc import Iterator, Sequence
@@ -35,7 +35,7 @@ from lexirecall.progress import Progress
 from lexirecall.statistics.flips import slices
 from lexirecall.text import to_text
 
-_OF_PLACE = 1e-3  # how much the position counts beside the number of items found
+_OF_PLACE = 1e-3  # how much the position counts beside the number of documents found
 _AT_A_TIME = 2**22  # labels, or effects, that are laid out together
 
 
@@ -72,20 +72,20 @@ def to_judge(
         for q, pool in enumerate(pools):
             made.append(_weighed(pool, rates, sampled, labelling, policies, pairs, q))
             progress.advance(1)
-    requests = np.repeat(np.arange(len(pools)), [len(each.items) for each in made])
-    items, chances, weights, bearing = (np.concatenate(each) for each in zip(*made, strict=True))
+    queries = np.repeat(np.arange(len(pools)), [len(each.documents) for each in made])
+    documents, chances, weights, bearing = (np.concatenate(each) for each in zip(*made, strict=True))
     order = np.lexsort((-chances, -weights))[:num]
     return [
-        _candidate(pools[requests[at]], int(items[at]), float(weights[at]), int(bearing[at]),
-                   len(pairs[0]), labelling.systems, judgments)
+        _candidate(pools[queries[at]], int(documents[at]), float(weights[at]), int(bearing[at]),
+                   len(pairs[0]), labelling.runs, judgments)
         for at in order.tolist()
     ]  # fmt: skip
 
 
 class _Weighed(NamedTuple):
-    """The unjudged items of one pool, each with what its label is worth."""
+    """The unjudged documents of one pool, each with what its label is worth."""
 
-    items: IntArray
+    documents: IntArray
     """Indices in the pool."""
     chances: FloatArray
     weights: FloatArray
@@ -100,23 +100,23 @@ def _weighed(
     labelling: Labelling,
     policies: Policies,
     pairs: RunPairs,
-    request: int,
+    query: int,
 ) -> _Weighed:
-    items = np.flatnonzero(pool.is_unjudged)
-    chances = rates.chances(pool)[items]
-    contrasts = sampled.contrasts[request]
+    documents = np.flatnonzero(pool.is_unjudged)
+    chances = rates.chances(pool)[documents]
+    contrasts = sampled.contrasts[query]
     signs = np.sign(contrasts.between(*pairs)).astype(float)
     # Half a sample more of each kind: what no sample changed may still be changed by labels that were not drawn.
     shares = ((1 + signs).sum(axis=1) / 2 + 0.5) / (1 + signs.shape[1])
     effects = effects_of(pool, sampled.row, labelling, policies)
     weights = label_weights(effects, chances, np.where(contrasts.counted(*pairs).any(axis=1), shares, 1.0), pairs)
-    return _Weighed(items, chances, weights, _bearing(effects, pairs))
+    return _Weighed(documents, chances, weights, _bearing(effects, pairs))
 
 
 def label_weights(effects: FloatArray, chances: FloatArray, shares: FloatArray, pairs: RunPairs) -> FloatArray:
     """Return by how much each of I labels is expected to move the chances that a is better, of P pairs in all, [I].
 
-    >>> effects = np.array([[1.0, 1, 0], [1, 0, 0]])  # the runs share the first item, and the last is in neither
+    >>> effects = np.array([[1.0, 1, 0], [1, 0, 0]])  # the runs share the first document, and the last is in neither
     >>> pair = np.array([0]), np.array([1])
     >>> label_weights(effects, np.array([0.5, 0.1, 0.5]), np.array([0.5]), pair).round(4).tolist()  # 2 (.3) φ(0)
     [0.0, 0.2394, 0.0]
@@ -144,53 +144,53 @@ def _differences(effects: FloatArray, pairs: RunPairs, these: slice) -> FloatArr
 
 
 def effects_of(pool: LabelPool, row: Evaluable, labelling: Labelling, policies: Policies) -> FloatArray:
-    """Return what the label of each unjudged item alone does for each run, [S, I]; 0 where that is not defined."""
-    items = np.flatnonzero(pool.is_unjudged)
-    places = pool.places[:, items]
+    """Return what the label of each unjudged document alone does for each run, [S, I]; 0 where that is not defined."""
+    documents = np.flatnonzero(pool.is_unjudged)
+    places = pool.places[:, documents]
     if row.name == LEXI_RECALL.name:
         return np.where(places > 0, 1 + _OF_PLACE * (1 - places / max(1, int(pool.lengths.max()))), 0.0)
     if not isinstance(row, Measure):
         return np.where(places > 0, 1 / np.where(places > 0, places, 1), 0.0)
-    none = np.zeros((1, len(pool.items)), bool)
-    own = Labelling(labelling.systems, labelling.conventions, grade_of(row, policies.level), labelling.corpus_size)
+    none = np.zeros((1, len(pool.documents)), bool)
+    own = Labelling(labelling.runs, labelling.conventions, grade_of(row, policies.level), labelling.corpus_size)
     level = row.level(policies.level)
 
     def values(labels: BoolArray) -> FloatArray:
         return row.scores(own.positions([pool], [labels]).at_level(level))
 
     before = values(none)
-    after = [values(block) for block in _one_by_one(items, len(pool.items))]
+    after = [values(block) for block in _one_by_one(documents, len(pool.documents))]
     with np.errstate(invalid="ignore"):
         changes = np.concatenate(after, axis=1) - before if after else np.zeros((len(places), 0))
     return np.nan_to_num(changes, posinf=0.0, neginf=0.0)
 
 
-def _one_by_one(items: IntArray, num_items: int) -> Iterator[BoolArray]:
-    """Give the labellings that make one of the items relevant, some at a time."""
-    size = max(1, _AT_A_TIME // max(1, num_items))
-    for start in range(0, len(items), size):
-        these = items[start : start + size]
-        labels = np.zeros((len(these), num_items), bool)
+def _one_by_one(documents: IntArray, num_documents: int) -> Iterator[BoolArray]:
+    """Give the labellings that make one of the documents relevant, some at a time."""
+    size = max(1, _AT_A_TIME // max(1, num_documents))
+    for start in range(0, len(documents), size):
+        these = documents[start : start + size]
+        labels = np.zeros((len(these), num_documents), bool)
         labels[np.arange(len(these)), these] = True
         yield labels
 
 
 def _candidate(
     pool: LabelPool,
-    item: int,
+    document: int,
     weight: float,
     bearing: int,
     num_pairs: int,
     names: Sequence[str],
     judgments: Judgments,
 ) -> Candidate:
-    places = pool.places[:, item]
+    places = pool.places[:, document]
     retrieving = sorted((int(places[s]), s) for s in np.flatnonzero(places).tolist())
     runs = tuple((names[s], place) for place, s in retrieving)
     said = f"its label bears on {bearing:,} of {counted(num_pairs, 'pair')} of runs"
     return Candidate(
-        judgments.requests[pool.request],
-        to_text(pool.items[item]),
+        judgments.queries[pool.query],
+        to_text(pool.documents[document]),
         weight,
         runs,
         f"{_retrieved_by(runs, names)}; {said}",

@@ -1,10 +1,10 @@
-"""Ladders: the unjudged items of one ranking from the first to the last, and the labellings that could be extreme.
+"""Ladders: the unjudged documents of one ranking from the first to the last, and the labellings that could be extreme.
 
-Belongs here: spans of unjudged items, made relevant, and the values that they give, where these have a short cut. Not
-here: bounds, which are computed from the labellings chosen here as any evaluation is (bounds).
+Belongs here: spans of unjudged documents, made relevant, and the values that they give, where these have a short cut.
+Not here: bounds, which are computed from the labellings chosen here as any evaluation is (bounds).
 
-A span holds the unjudged items after the one with the rank `start`, down to the rank `stop`: the first j items are
-(0, j), the last j of u are (u - j, u).
+A span holds the unjudged documents after the one with the rank `start`, down to the rank `stop`: the first j documents
+are (0, j), the last j of u are (u - j, u).
 """
 
 from dataclasses import dataclass
@@ -36,17 +36,17 @@ class Ladder:
     corpus_size: float
     """nan if it is unknown."""
     sees_bottom: bool
-    """Whether every measure without a cut-off sees the missing items at the bottom of the corpus."""
+    """Whether every measure without a cut-off sees the missing documents at the bottom of the corpus."""
 
     @classmethod
     def of(cls, pool: LabelPool, level: float, labelling: Labelling) -> "Ladder":
         """Take the pool of one run."""
-        size = np.nan if labelling.corpus_size is None else float(labelling.corpus_size[pool.request])
+        size = np.nan if labelling.corpus_size is None else float(labelling.corpus_size[pool.query])
         return cls(pool, level, labelling.grade, size, labelling.conventions.imputation == "paper")
 
     @cached_property
     def ranks(self) -> IntArray:
-        """Which unjudged item each one is, counted from the top of the ranking; 0 if it is judged, [I]."""
+        """Which unjudged document each one is, counted from the top of the ranking; 0 if it is judged, [I]."""
         places = np.where(self.pool.is_unjudged, self.pool.places[0], 0)
         ranks = np.zeros(len(places), np.int64)
         order = np.argsort(places)[np.count_nonzero(places == 0) :]
@@ -55,23 +55,23 @@ class Ladder:
 
     @property
     def num_unjudged(self) -> int:
-        """How many items are unjudged."""
+        """How many documents are unjudged."""
         return int(self.ranks.max(initial=0))
 
     @property
     def tops(self) -> IntArray:
-        """The spans from the first item on: none, one, two and so on, [u + 1, 2]."""
+        """The spans from the first document on: none, one, two and so on, [u + 1, 2]."""
         stops = np.arange(self.num_unjudged + 1)
         return np.stack([np.zeros_like(stops), stops], axis=1)
 
     @property
     def bottoms(self) -> IntArray:
-        """The spans down to the last item: all, all but one and so on, [u, 2]."""
+        """The spans down to the last document: all, all but one and so on, [u, 2]."""
         starts = np.arange(self.num_unjudged)
         return np.stack([starts, np.full_like(starts, self.num_unjudged)], axis=1)
 
     def labels(self, spans: IntArray) -> BoolArray:
-        """Return the labels of the items of the pool, [L, I].
+        """Return the labels of the documents of the pool, [L, I].
 
         >>> pool = LabelPool(0, (b"a", b"b"), np.array([[2, 1]]), np.array([np.nan] * 2), *(np.array([]),) * 3)
         >>> ladder = Ladder(pool, 1, 1, np.nan, False)
@@ -116,7 +116,7 @@ class Ladder:
     def _ndcg(self, measure: Measure, spans: IntArray) -> FloatArray:
         """Return the values of nDCG, [L]: what is gained over what the best order gains, from sums down to each rank.
 
-        In the best order the new items come after those of the same gain, and move those of a lower one down.
+        In the best order the new documents come after those of the same gain, and move those of a lower one down.
         """
         settings, pool = {name: measure.values[name] for name in ("dcg", "gains", "rel")}, self.pool
         gain, cutoff = gain_of(self.level, **settings), measure.values["cutoff"]
@@ -139,11 +139,11 @@ class Ladder:
 
 @dataclass(frozen=True, slots=True)
 class _Rungs:
-    """Relevant and unjudged items of one ranking, in its order; what is missing comes last."""
+    """Relevant and unjudged documents of one ranking, in its order; what is missing comes last."""
 
     places: FloatArray
     ranks: IntArray
-    """Of the unjudged ones; 0 if an item is relevant."""
+    """Of the unjudged ones; 0 if a document is relevant."""
     num_relevant: int
     corpus_size: float
 

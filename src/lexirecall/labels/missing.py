@@ -92,7 +92,7 @@ def unjudged(
     given_texts = texts_or_none(texts, options.get("columns"), show_progress=show_progress)
     new = None if asking.judged_with is None else load_judgments(asking.judged_with, options.get("columns"))
     read = read_whole(qrels, runs, options)
-    references = indices_of(baseline, read.positions.systems)
+    references = indices_of(baseline, read.positions.runs)
     return _Inquiry(read, asking, policies, tuple(rows), references, new, show_progress).answer(given_texts)
 
 
@@ -123,8 +123,8 @@ class _Inquiry:
             listed_ids = [each.query for each in to_judge or ()], [each.document for each in to_judge or ()]
             texts = texts.wanted(*listed_ids, judgments=self.read.lists.judgments)
         return Unjudged(
-            runs=positions.systems,
-            queries=positions.requests,
+            runs=positions.runs,
+            queries=positions.queries,
             labels=tuple(_labels(self.read)),
             bounds=tuple(self.bounds(scores)),
             pairs=tuple(self.pairs(comparison, known, rates, sampled)) if comparison is not None else (),
@@ -156,7 +156,7 @@ class _Inquiry:
     @property
     def run_pairs(self) -> RunPairs:
         """Both runs of each pair."""
-        return pairs_of(len(self.read.positions.systems), self.references)
+        return pairs_of(len(self.read.positions.runs), self.references)
 
     @property
     def num_samples(self) -> int:
@@ -230,7 +230,7 @@ class _Inquiry:
 
 
 def _means(values: FloatArray, rows: Sequence[Measure]) -> FloatArray:
-    """Return the means over requests, [S, Q, C] to [S, C]; infinite if a value is, and nan if there is none."""
+    """Return the means over queries, [S, Q, C] to [S, C]; infinite if a value is, and nan if there is none."""
     is_defined, is_infinite = ~np.isnan(values), np.isinf(values)
     sums = ExactSums.of(np.where(is_defined & ~is_infinite, values, 0.0).transpose(1, 0, 2))
     means = means_of(sums.rounded(), is_defined.sum(axis=1), rows)
@@ -240,7 +240,7 @@ def _means(values: FloatArray, rows: Sequence[Measure]) -> FloatArray:
 def _labels(read: WholeRuns) -> Iterator[RunLabels]:
     """Give how much of each run is judged, as far as its lists go."""
     retrieved = np.stack([pool.lengths for pool in read.pools], axis=1)
-    for s, name in enumerate(read.positions.systems):
+    for s, name in enumerate(read.positions.runs):
         places = np.concatenate([pool.places[s, pool.is_unjudged] for pool in read.pools])
         places = places[places > 0]
         total, deepest = int(retrieved[s].sum()), int(retrieved[s].max())
@@ -271,7 +271,7 @@ def _on_empty(read: WholeRuns, policies: Policies) -> Iterator[Note]:
     """Say how queries count that have nothing relevant now, and might have."""
     empty = [pool for pool in read.pools if not pool.num_relevant(policies.level) and pool.is_unjudged.any()]
     if empty and policies.skips_empty:
-        names = listed((read.positions.requests[pool.request] for pool in empty), NAMED)
+        names = listed((read.positions.queries[pool.query] for pool in empty), NAMED)
         text = (
             f"{counted(len(empty), 'query')} without a relevant document, but with unjudged ones ({names}): left out "
             "of bounds and decisions; a label that is relevant makes one count"

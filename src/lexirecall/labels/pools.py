@@ -1,10 +1,11 @@
-"""Pools: of each request, what the runs retrieve that is relevant, or that nobody has judged.
+"""Pools: of each query, what the runs retrieve that is relevant, or that nobody has judged.
 
-Belongs here: these items, where every run has them, and the positions under any labelling of the unjudged ones. Not
+Belongs here: these documents, where every run has them, and the positions under any labelling of the unjudged ones. Not
 here: which labellings matter (bounds, flips), how likely they are (rates).
 
-An item is unjudged if it has no grade, or a negative one. Items that were judged and have no positive grade are left
-out: no label changes them. A labelling makes some of the unjudged items relevant, with one grade, and all others not.
+A document is unjudged if it has no grade, or a negative one. Documents that were judged and have no positive grade are
+left out: no label changes them. A labelling makes some of the unjudged documents relevant, with one grade, and all
+others not.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,7 +18,7 @@ from lexirecall.judgments import BoolArray, FloatArray, IntArray, Judgments, Pac
 from lexirecall.manifest import Conventions
 from lexirecall.positions import Positions
 from lexirecall.segments import Segments
-from lexirecall.tracks import SystemPositions, Tracks
+from lexirecall.tracks import RunPositions, Tracks
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,36 +28,36 @@ class LabelPool:
     >>> from lexirecall.formats.listing import load_lists
     >>> lists = load_lists({"q": {"a": 1, "b": 0, "c": 2}}, {"one": {"q": ["x", "a", "b"]}, "two": {"q": ["a"]}})
     >>> pool = next(pools_of(lists))
-    >>> pool.items, pool.places.tolist(), pool.is_unjudged.tolist(), pool.num_relevant(1)
+    >>> pool.documents, pool.places.tolist(), pool.is_unjudged.tolist(), pool.num_relevant(1)
     ((b'x', b'a'), [[1, 2], [0, 1]], [True, False], 2)
     """
 
-    request: int
+    query: int
     """Index in the judgments."""
-    items: tuple[bytes, ...]
+    documents: tuple[bytes, ...]
     """In the order of the runs, and of each run's ranking."""
     places: IntArray
-    """Where each run has each item, counted from 1; 0 if it does not retrieve it, [S, I]."""
+    """Where each run has each document, counted from 1; 0 if it does not retrieve it, [S, I]."""
     grades: FloatArray
-    """Of each item; nan if it is unjudged, [I]."""
+    """Of each document; nan if it is unjudged, [I]."""
     missed: FloatArray
-    """The positive grades of the items that no run retrieves."""
+    """The positive grades of the documents that no run retrieves."""
     lengths: IntArray
-    """How many items each run retrieves, [S]."""
+    """How many documents each run retrieves, [S]."""
     answered: BoolArray
-    """Which runs answer the request, [S]."""
+    """Which runs answer the query, [S]."""
 
     @property
     def is_unjudged(self) -> BoolArray:
-        """Which items nobody has judged, [I]."""
+        """Which documents nobody has judged, [I]."""
         return np.isnan(self.grades)
 
     def is_relevant(self, level: float) -> BoolArray:
-        """Which items are known to be relevant, [I]."""
+        """Which documents are known to be relevant, [I]."""
         return self.grades >= level
 
     def num_relevant(self, level: float) -> int:
-        """How many items are known to be relevant, retrieved or not."""
+        """How many documents are known to be relevant, retrieved or not."""
         return int(np.count_nonzero(self.is_relevant(level)) + np.count_nonzero(self.missed >= level))
 
     def of_runs(self, runs: Sequence[int] | IntArray) -> "LabelPool":
@@ -65,8 +66,8 @@ class LabelPool:
         is_kept: BoolArray = np.asarray((places > 0).any(axis=0))
         kept = np.flatnonzero(is_kept)
         return LabelPool(
-            self.request,
-            tuple(self.items[at] for at in kept),
+            self.query,
+            tuple(self.documents[at] for at in kept),
             places[:, kept],
             self.grades[kept],
             np.concatenate([self.missed, self.grades[~is_kept & ~self.is_unjudged]]),
@@ -77,27 +78,29 @@ class LabelPool:
 
 def pools_of(lists: Lists) -> Iterator[LabelPool]:
     """Give the pool of each judged query, in the order of the judgments."""
-    for request, (_, of_runs) in enumerate(lists):
-        yield _pool(lists.judgments, request, of_runs)
+    for query, (_, of_runs) in enumerate(lists):
+        yield _pool(lists.judgments, query, of_runs)
 
 
-def _pool(judgments: Judgments, request: int, of_runs: Sequence[Sequence[bytes] | None]) -> LabelPool:
-    lookup, grades = judgments.lookup(request), judgments.grades
-    known = {item: grade for item, at in lookup.items() if (grade := float(grades[at])) >= 0}
+def _pool(judgments: Judgments, query: int, of_runs: Sequence[Sequence[bytes] | None]) -> LabelPool:
+    lookup, grades = judgments.lookup(query), judgments.grades
+    known = {document: grade for document, at in lookup.items() if (grade := float(grades[at])) >= 0}
     numbers: dict[bytes, int] = {}
     rows: list[tuple[list[int], list[int]]] = []
     for ranking in of_runs:
-        wanted = [(place, item) for place, item in enumerate(ranking or (), 1) if known.get(item, 1) > 0]
-        rows.append(([numbers.setdefault(item, len(numbers)) for _, item in wanted], [place for place, _ in wanted]))
+        wanted = [(place, document) for place, document in enumerate(ranking or (), 1) if known.get(document, 1) > 0]
+        rows.append(
+            ([numbers.setdefault(document, len(numbers)) for _, document in wanted], [place for place, _ in wanted])
+        )
     places = np.zeros((len(rows), len(numbers)), np.int64)
-    for row, (items, own) in zip(places, rows, strict=True):
-        row[items] = own
+    for row, (documents, own) in zip(places, rows, strict=True):
+        row[documents] = own
     return LabelPool(
-        request,
+        query,
         tuple(numbers),
         places,
-        np.array([known.get(item, np.nan) for item in numbers], float),
-        np.array([grade for item, grade in known.items() if grade > 0 and item not in numbers], float),
+        np.array([known.get(document, np.nan) for document in numbers], float),
+        np.array([grade for document, grade in known.items() if grade > 0 and document not in numbers], float),
         np.array([len(ranking or ()) for ranking in of_runs], np.int64),
         np.array([ranking is not None for ranking in of_runs], bool),
     )
@@ -105,7 +108,7 @@ def _pool(judgments: Judgments, request: int, of_runs: Sequence[Sequence[bytes] 
 
 @dataclass(frozen=True, slots=True)
 class Labelling:
-    """What becomes of the runs if items of a pool are labelled: each labelling of each pool is a request of its own.
+    """What becomes of the runs if documents of a pool are labelled: each labelling of each pool is a query of its own.
 
     >>> from lexirecall.formats.listing import load_lists
     >>> lists = load_lists({"q": {"a": 1}}, {"one": {"q": ["x", "a"]}, "two": {"q": ["a", "y"]}})
@@ -116,33 +119,33 @@ class Labelling:
     ((2, 2), [2, 1, 2, 1, 1], [1, 2])
     """
 
-    systems: tuple[str, ...]
+    runs: tuple[str, ...]
     conventions: Conventions
     grade: float = 1
     """The grade of new labels: the level from which a grade counts as relevant."""
     corpus_size: IntArray | None = None
-    """n of each judged request, [Q]."""
+    """n of each judged query, [Q]."""
 
     def positions(self, pools: Sequence[LabelPool], labels: Sequence[BoolArray]) -> Positions:
         """Return the positions under each labelling of each pool, `labels[p]` being [L_p, I_p]; pool by pool.
 
-        Labels of items that are judged are not looked at.
+        Labels of documents that are judged are not looked at.
         """
         laid = [_laid(pool, rows, self.grade) for pool, rows in zip(pools, labels, strict=True)]
         counts = [len(rows) for rows in labels]
         sizes = np.concatenate([each.sizes for each in laid])
         starts = np.split(offsets_of(sizes)[:-1], np.cumsum(counts)[:-1])
-        requests = np.repeat([pool.request for pool in pools], counts)
+        queries = np.repeat([pool.query for pool in pools], counts)
         judgments = Judgments(
-            requests=tuple(map(str, range(len(requests)))),
-            request_ids=PackedIds.pack([str(number).encode() for number in range(len(requests))]),
+            queries=tuple(map(str, range(len(queries)))),
+            query_ids=PackedIds.pack([str(number).encode() for number in range(len(queries))]),
             offsets=offsets_of(sizes),
-            items=PackedIds(b"", np.zeros(sizes.sum() + 1, np.int64)),
+            documents=PackedIds(b"", np.zeros(sizes.sum() + 1, np.int64)),
             grades=np.concatenate([each.grades for each in laid]),
             num_positive=sizes,
         )
-        systems = [
-            SystemPositions(
+        runs = [
+            RunPositions(
                 name,
                 np.repeat([pool.answered[s] for pool in pools], counts),
                 np.repeat([pool.lengths[s] for pool in pools], counts),
@@ -151,10 +154,10 @@ class Labelling:
                 ),
                 None,
             )
-            for s, name in enumerate(self.systems)
+            for s, name in enumerate(self.runs)
         ]
-        size = None if self.corpus_size is None else self.corpus_size[requests]
-        return Positions.stack(judgments, systems, self.conventions, size)
+        size = None if self.corpus_size is None else self.corpus_size[queries]
+        return Positions.stack(judgments, runs, self.conventions, size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,23 +165,23 @@ class _Laid:
     """The labellings of one pool."""
 
     is_positive: BoolArray
-    """Which items have a positive grade, [L, I]."""
+    """Which documents have a positive grade, [L, I]."""
     numbers: IntArray
-    """Which item of its labelling each of these is, [L, I]."""
+    """Which document of its labelling each of these is, [L, I]."""
     sizes: IntArray
-    """How many items have a positive grade, retrieved or not, [L]."""
+    """How many documents have a positive grade, retrieved or not, [L]."""
     grades: FloatArray
 
-    def tracks(self, pool: LabelPool, system: int, starts: IntArray) -> Tracks:
-        """Return the rankings of one run under each labelling, for items that begin at `starts` in the judgments."""
-        retrieved = np.flatnonzero(pool.places[system])
-        order = retrieved[np.argsort(pool.places[system, retrieved])]
+    def tracks(self, pool: LabelPool, run: int, starts: IntArray) -> Tracks:
+        """Return the rankings of one run under each labelling; documents begin at `starts` in the judgments."""
+        retrieved = np.flatnonzero(pool.places[run])
+        order = retrieved[np.argsort(pool.places[run, retrieved])]
         labellings, columns = np.nonzero(self.is_positive[:, order])
         chosen = order[columns]
         counts = np.bincount(labellings, minlength=len(self.sizes))
         return Tracks(
             Segments(offsets_of(counts)),
-            pool.places[system, chosen],
+            pool.places[run, chosen],
             starts[labellings] + self.numbers[labellings, chosen],
         )
 

@@ -1,11 +1,11 @@
 """Reversals: how likely unjudged documents turn a decision of R@k round, exactly.
 
-Belongs here: the chance for every pair of systems on one request. Not here: other measures, which are sampled
+Belongs here: the chance for every pair of runs on one query. Not here: other measures, which are sampled
 (forecasts), the chance that a document is relevant (rates).
 
-The loser finds D relevant items fewer within k. What one system has within k and the other has not counts for one of
+The loser finds D relevant documents fewer within k. What one run has within k and the other has not counts for one of
 them only; what both have within k, or neither, changes nothing, and m changes for both alike. So with X new relevant
-items for the loser alone and Y for the winner alone, the sign is reversed exactly if X - Y > D.
+documents for the loser alone and Y for the winner alone, the sign is reversed exactly if X - Y > D.
 """
 
 import math
@@ -15,7 +15,7 @@ import numpy as np
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
 from lexirecall.labels.pools import LabelPool
 
-_AT_A_TIME = 2**20  # items of pairs that are looked at together
+_AT_A_TIME = 2**20  # documents of pairs that are looked at together
 _NEGLIGIBLE = math.log(1e-16)
 
 
@@ -24,7 +24,7 @@ def recall_reversals(
 ) -> FloatArray:
     """Return the chance that labels turn the sign of R@k strictly round, [P]; nan where it is 0 now.
 
-    `chances` say how likely each item of the pool is relevant, [I], if it is unjudged.
+    `chances` say how likely each document of the pool is relevant, [I], if it is unjudged.
 
     >>> from lexirecall.formats.listing import load_lists
     >>> from lexirecall.labels.pools import pools_of
@@ -52,14 +52,14 @@ def recall_reversals(
 
 
 def _counts(chosen: BoolArray, starts: IntArray) -> FloatArray:
-    """Count the chosen items of each chance, [P, U], those of one chance being next to each other in [P, I]."""
+    """Count the chosen documents of each chance, [P, U], those of one chance being next to each other in [P, I]."""
     if not len(starts):
         return np.zeros((len(chosen), 0))
     return np.asarray(np.add.reduceat(chosen, starts, axis=1, dtype=float))
 
 
 def chance_of_more(up: FloatArray, down: FloatArray, chances: FloatArray, limits: IntArray) -> FloatArray:
-    """Return P(X - Y > limit), [P], X and Y sums of independent items: `up` and `down` of each chance, [P, U].
+    """Return P(X - Y > limit), [P], X and Y sums of independent documents: `up` and `down` of each chance, [P, U].
 
     The distribution of X - Y is the Fourier transform of its characteristic function, the product of
     (1 - p + p w)^up (1 - p + p/w)^down over the chances p, at N roots of unity w. N is large enough for all but 1e-16
@@ -81,7 +81,7 @@ def chance_of_more(up: FloatArray, down: FloatArray, chances: FloatArray, limits
 
 
 def _most(counts: FloatArray, chances: FloatArray) -> int:
-    """Return a number that none of the sums of items exceeds, but with a chance below 1e-16.
+    """Return a number that none of the sums of documents exceeds, but with a chance below 1e-16.
 
     A sum of mean u reaches k > u with a chance of at most exp(k - u) (u/k)^k (Chernoff).
     """

@@ -48,7 +48,7 @@ class Reviewed:
 class _StoppedRanking:
     """One query: a ranking of which the first documents were read."""
 
-    request: int
+    query: int
     ranking: Sequence[bytes]
     depth: int
     corpus_size: int
@@ -69,7 +69,7 @@ class _StoppedRankings:
     notes: tuple[Note, ...]
 
     def name(self, review: _StoppedRanking) -> str:
-        return self.judgments.requests[review.request]
+        return self.judgments.queries[review.query]
 
 
 def count_reviews(
@@ -84,7 +84,7 @@ def count_reviews(
         own, wrong = _samples_of(reviews, review, samples, level)
         problems += wrong
         if not problems:
-            found = sum(_grades(reviews.judgments, review.request, review.read, level))
+            found = sum(_grades(reviews.judgments, review.query, review.read, level))
             counts = ReviewCounts(review.corpus_size, review.depth, found, tuple(own), reviews.name(review))
             made.append(counts)
     if problems:
@@ -116,20 +116,20 @@ def _read_reviews(qrels: Qrels, run: Run, read: Any, options: Mapping[str, Any])
         problem = f"{len(lists.runs)} runs are given, but a certificate is about one"
         raise UsageError(problem, remedy="give one run, or --stops to compare where reviews stopped")
     sizes = corpus_sizes(options.get("corpus_size"))
-    given = sizes(lists.judgments.requests).tolist() if callable(sizes) else [sizes] * len(lists.judgments.requests)
+    given = sizes(lists.judgments.queries).tolist() if callable(sizes) else [sizes] * len(lists.judgments.queries)
     (own,) = lists.runs
     depths = load_depths(read)
     each, short = [], 0
-    for request, (query, (ranking,)) in enumerate(lists):
+    for q, (query, (ranking,)) in enumerate(lists):
         depth = depths.of(own.name, query)
         if ranking is None or depth is None:
             continue
         short += depth > len(ranking)
-        n = given[request] or len(ranking)
+        n = given[q] or len(ranking)
         if n < len(ranking):
             problem = f"the corpus of query {shown(query)} has {n:,} documents, but its ranking {len(ranking):,}"
             raise DataError(problem, remedy="give the size of the whole corpus")
-        each.append(_StoppedRanking(request, ranking, min(depth, len(ranking)), n))
+        each.append(_StoppedRanking(q, ranking, min(depth, len(ranking)), n))
     if not each:
         raise DataError(f"{depths.name}: no judged query has a depth", remedy="are the ids written the same way?")
     return _StoppedRankings(
@@ -138,7 +138,7 @@ def _read_reviews(qrels: Qrels, run: Run, read: Any, options: Mapping[str, Any])
 
 
 def _notes(lists: Lists, run: RunLists, num_reviews: int, short: int) -> Iterator[Note]:
-    if left_out := len(lists.judgments.requests) - num_reviews:
+    if left_out := len(lists.judgments.queries) - num_reviews:
         text = f"{counted(left_out, 'judged query')} left out: not in the run, or without a depth"
         yield Note("not reviewed", text, left_out)
     if run.unjudged:
@@ -160,19 +160,19 @@ def _unjudged(reviews: _StoppedRankings) -> Iterator[str]:
     """Say how many read documents nobody judged."""
     names, total = [], 0
     for review in reviews.each:
-        lookup, grades = reviews.judgments.lookup(review.request), reviews.judgments.grades
-        missing = [item for item in review.read if item not in lookup or grades[lookup[item]] < 0]
+        lookup, grades = reviews.judgments.lookup(review.query), reviews.judgments.grades
+        missing = [document for document in review.read if document not in lookup or grades[lookup[document]] < 0]
         total += len(missing)
-        names += [f"{to_text(item)} of query {reviews.name(review)}" for item in missing[:3]]
+        names += [f"{to_text(document)} of query {reviews.name(review)}" for document in missing[:3]]
     if total:
         yield f"{counted(total, 'document')} among those read without a judgment ({listed(names, 3, total)})"
 
 
 def _misplaced(reviews: _StoppedRankings, samples: Sequence[Judgments]) -> Iterator[str]:
     """Say which sampled queries were not read at all."""
-    known = {reviews.judgments.request_ids[review.request] for review in reviews.each}
+    known = {reviews.judgments.query_ids[review.query] for review in reviews.each}
     for sample in samples:
-        strange = [name for name, query in zip(sample.requests, sample.request_ids, strict=True) if query not in known]
+        strange = [name for name, query in zip(sample.queries, sample.query_ids, strict=True) if query not in known]
         if strange:
             yield f"{sample.name} has {counted(len(strange), 'query')} of which nothing was read ({listed(strange, 3)})"
 
@@ -181,38 +181,42 @@ def _samples_of(
     reviews: _StoppedRankings, review: _StoppedRanking, samples: Sequence[Judgments], level: float
 ) -> tuple[list[SampleCount], list[str]]:
     """Count the samples of one query, and say what is wrong with them."""
-    query = reviews.judgments.request_ids[review.request]
+    query = reviews.judgments.query_ids[review.query]
     read, ranked = frozenset(review.read), frozenset(review.ranking)
     seen: set[bytes] = set()
     made, wrong = [], []
     for sample in samples:
-        request = sample.index.get(query)
-        items = [] if request is None else [*sample.lookup(request)]
-        labels = (sample, request) if sample.has_grades else (reviews.judgments, review.request)
-        lookup, grades = labels[0].lookup(labels[1]) if items and labels[1] is not None else {}, labels[0].grades
-        outside = [item for item in items if item not in ranked]
+        q = sample.index.get(query)
+        documents = [] if q is None else [*sample.lookup(q)]
+        labels = (sample, q) if sample.has_grades else (reviews.judgments, review.query)
+        lookup, grades = labels[0].lookup(labels[1]) if documents and labels[1] is not None else {}, labels[0].grades
+        outside = [document for document in documents if document not in ranked]
         kinds = {
-            "that were read": [item for item in items if item in read],
-            "that an earlier sample holds": [item for item in items if item in seen],
+            "that were read": [document for document in documents if document in read],
+            "that an earlier sample holds": [document for document in documents if document in seen],
             "that are not in the ranking": [] if reviews.has_sizes else outside,
             "that are more than the corpus has": outside[max(review.corpus_size - len(ranked), 0) :]
             if reviews.has_sizes
             else [],
-            "without a grade": [item for item in items if item not in lookup or grades[lookup[item]] < 0],
+            "without a grade": [
+                document for document in documents if document not in lookup or grades[lookup[document]] < 0
+            ],
         }
         for what, those in kinds.items():
             if those:
                 whose = f"{len(those):,} of query {reviews.name(review)} in {sample.name}"
                 wrong.append(f"sampled documents {what}: {whose} ({listed(map(to_text, those), 3)})")
-        seen.update(items)
-        made.append(SampleCount(len(items), sum(_grades(labels[0], labels[1], items, level)) if not wrong else 0))
+        seen.update(documents)
+        made.append(
+            SampleCount(len(documents), sum(_grades(labels[0], labels[1], documents, level)) if not wrong else 0)
+        )
     return made, wrong
 
 
-def _grades(judgments: Judgments, request: int | None, items: Iterable[bytes], level: float) -> Iterator[bool]:
-    """Tell of each item whether it is relevant."""
-    lookup = {} if request is None else judgments.lookup(request)
-    return (bool(judgments.grades[lookup[item]] >= level) for item in items)
+def _grades(judgments: Judgments, query: int | None, documents: Iterable[bytes], level: float) -> Iterator[bool]:
+    """Tell of each document whether it is relevant."""
+    lookup = {} if query is None else judgments.lookup(query)
+    return (bool(judgments.grades[lookup[document]] >= level) for document in documents)
 
 
 def _unsampled(counts: Sequence[ReviewCounts]) -> Iterator[Note]:
@@ -228,9 +232,9 @@ def _on_corpus(reviews: _StoppedRankings, level: float) -> Iterator[Note]:
     text = "recall is about the documents that the rankings hold (--corpus-size N if there are others)"
     judgments, elsewhere = reviews.judgments, 0
     for review in reviews.each:
-        lookup = judgments.lookup(review.request)
+        lookup = judgments.lookup(review.query)
         others = lookup.keys() - {*review.ranking}
-        elsewhere += sum(1 for item in others if judgments.grades[lookup[item]] >= level)
+        elsewhere += sum(1 for document in others if judgments.grades[lookup[document]] >= level)
     if elsewhere:
         text += f"; QRELS name {counted(elsewhere, 'relevant document')} that they do not hold"
     yield Note("corpus", text, elsewhere)
@@ -240,8 +244,10 @@ def _only_ranked(reviews: _StoppedRankings, samples: Sequence[Judgments]) -> Ite
     """Warn of samples that were not drawn from the whole corpus, as it seems."""
     suspicious = 0
     for review in reviews.each:
-        query, ranked = reviews.judgments.request_ids[review.request], {*review.ranking}
-        drawn = {item for each in samples if (at := each.index.get(query)) is not None for item in each.lookup(at)}
+        query, ranked = reviews.judgments.query_ids[review.query], {*review.ranking}
+        drawn = {
+            document for each in samples if (at := each.index.get(query)) is not None for document in each.lookup(at)
+        }
         suspicious += bool(drawn) and review.corpus_size > len(ranked) and drawn <= ranked
     if suspicious:
         text = (
@@ -292,9 +298,11 @@ def draw_sample(
         raise DataError("; ".join(problems), remedy="are the ids written the same way?")
     rows, few = [], 0
     for review in reviews.each:
-        query = reviews.judgments.request_ids[review.request]
-        gone = {item for each in earlier if (at := each.index.get(query)) is not None for item in each.lookup(at)}
-        rest = [item for item in review.ranking[review.depth :] if item not in gone]
+        query = reviews.judgments.query_ids[review.query]
+        gone = {
+            document for each in earlier if (at := each.index.get(query)) is not None for document in each.lookup(at)
+        }
+        rest = [document for document in review.ranking[review.depth :] if document not in gone]
         if review.corpus_size > len(review.ranking):
             problem = f"the ranking of query {shown(query)} has {len(review.ranking):,} documents"
             problem += f" of {review.corpus_size:,}, so that those not in it could not be drawn"

@@ -1,4 +1,4 @@
-"""Since: what judgments that were made later say about items that nobody had judged.
+"""Since: what judgments that were made later say about documents that nobody had judged.
 
 Belongs here: a pool before and after them. Not here: what was forecast (hindsight).
 """
@@ -15,7 +15,7 @@ from lexirecall.text import to_text
 
 
 class Since(NamedTuple):
-    """One request, before and after the new judgments."""
+    """One query, before and after the new judgments."""
 
     asked: LabelPool
     """What was judged since is unjudged; what was not is not relevant."""
@@ -27,7 +27,7 @@ class Since(NamedTuple):
 
 
 def judged_since(pool: LabelPool, judgments: Judgments, new: Judgments, index: Mapping[bytes, int]) -> Since:
-    """Return a pool as it was and as it is with the `new` judgments, of which `index` finds the requests.
+    """Return a pool as it was and as it is with the `new` judgments, of which `index` finds the queries.
 
     >>> from lexirecall.formats.listing import load_lists
     >>> from lexirecall.labels.pools import pools_of
@@ -37,29 +37,29 @@ def judged_since(pool: LabelPool, judgments: Judgments, new: Judgments, index: M
     >>> since.asked.grades.tolist(), since.labelled.grades.tolist(), since.changed, since.elsewhere.tolist()
     ([nan, 1.0, 0.0], [2.0, 1.0, 0.0], (('q', 'a', 1.0, 0.0),), [1.0])
     """
-    old = _grades(judgments, pool.request)
-    added = _grades(new, index.get(judgments.request_ids[pool.request]))
-    grades = np.array([added.get(item, np.nan) for item in pool.items], float)
+    old = _grades(judgments, pool.query)
+    added = _grades(new, index.get(judgments.query_ids[pool.query]))
+    grades = np.array([added.get(document, np.nan) for document in pool.documents], float)
     is_asked: BoolArray = pool.is_unjudged & ~np.isnan(grades)
     asked = np.where(pool.is_unjudged, np.where(is_asked, np.nan, 0.0), pool.grades)
     labelled = np.where(is_asked, grades, np.nan_to_num(asked))
-    known = {*pool.items, *old}
-    elsewhere = np.array([grade for item, grade in added.items() if item not in known and grade > 0], float)
+    known = {*pool.documents, *old}
+    elsewhere = np.array([grade for document, grade in added.items() if document not in known and grade > 0], float)
     return Since(
         replace(pool, grades=asked),
         replace(pool, grades=labelled, missed=np.concatenate([pool.missed, elsewhere])),
         tuple(
-            (judgments.requests[pool.request], to_text(item), old[item], grade)
-            for item, grade in added.items()
-            if item in old and old[item] != grade
+            (judgments.queries[pool.query], to_text(document), old[document], grade)
+            for document, grade in added.items()
+            if document in old and old[document] != grade
         ),
         elsewhere,
     )
 
 
-def _grades(judgments: Judgments, request: int | None) -> dict[bytes, float]:
+def _grades(judgments: Judgments, query: int | None) -> dict[bytes, float]:
     """Return the grades of what was judged; a negative one says that it was not."""
-    if request is None:
+    if query is None:
         return {}
-    grades = ((item, float(judgments.grades[at])) for item, at in judgments.lookup(request).items())
-    return {item: grade for item, grade in grades if grade >= 0}
+    grades = ((document, float(judgments.grades[at])) for document, at in judgments.lookup(query).items())
+    return {document: grade for document, grade in grades if grade >= 0}

@@ -235,7 +235,7 @@ def _ended(positions: Positions, given: Depths | Positions, certifying: Certifyi
     sizes = positions.num_retrieved if positions.corpus_size is None else np.broadcast_to(
         positions.corpus_size, positions.shape)  # fmt: skip
     if (beyond := counts & (depths > sizes)).any():
-        names = (f"{positions.systems[s]} query {positions.requests[q]}" for s, q in np.argwhere(beyond).tolist())
+        names = (f"{positions.runs[s]} query {positions.queries[q]}" for s, q in np.argwhere(beyond).tolist())
         problem = f"{counted(int(beyond.sum()), 'stop')} below the end of the corpus ({listed(names, 3)})"
         raise DataError(problem, remedy="stops count documents of the ranking; give --corpus-size if it has more")
     if not counts.any():
@@ -244,7 +244,7 @@ def _ended(positions: Positions, given: Depths | Positions, certifying: Certifyi
     wanted = WANTED if certifying.wanted is None else certifying.wanted
     runs = tuple(
         RunStops(
-            positions.systems[s],
+            positions.runs[s],
             tuple(
                 _stop(projection, s, q, int(depths[s, q]), int(sizes[s, q]), wanted)
                 for q in np.flatnonzero(counts[s]).tolist()
@@ -260,14 +260,14 @@ def _ended(positions: Positions, given: Depths | Positions, certifying: Certifyi
 def _depths_of(positions: Positions, given: Depths | Positions) -> IntArray:
     """Return the depth of each ranking, -1 if none is known, [S, Q]."""
     if isinstance(given, Positions):
-        known = {name: s for s, name in enumerate(given.systems)}
+        known = {name: s for s, name in enumerate(given.runs)}
         own = np.where(given.answered, given.num_retrieved, -1)
         empty = np.full(positions.shape[1], -1, np.int64)
-        return np.array([own[known[name]] if name in known else empty for name in positions.systems])
+        return np.array([own[known[name]] if name in known else empty for name in positions.runs])
     return np.array(
         [
-            [-1 if (depth := given.of(name, query)) is None else depth for query in positions.judgments.request_ids]
-            for name in positions.systems
+            [-1 if (depth := given.of(name, query)) is None else depth for query in positions.judgments.query_ids]
+            for name in positions.runs
         ],
         np.int64,
     )
@@ -278,8 +278,8 @@ def _stop(projection: Projection, s: int, q: int, depth: int, corpus_size: int, 
     needed = math.ceil(exact_share(wanted) * len(places))
     ideal = places[needed - 1]
     return Stop(
-        projection.source.systems[s],
-        projection.source.requests[q],
+        projection.source.runs[s],
+        projection.source.queries[q],
         depth,
         corpus_size,
         len(places),
@@ -300,7 +300,7 @@ def _notes(
         yield Note("no relevant document", text, empty)
     has_relevant = positions.num_relevant(policies.level) > 0
     if without := int(((depths < 0) & has_relevant).sum()):
-        names = [name for s, name in enumerate(positions.systems) if (depths[s] < 0)[has_relevant].any()]
+        names = [name for s, name in enumerate(positions.runs) if (depths[s] < 0)[has_relevant].any()]
         yield Note("no stop", f"{counted(without, 'ranking')} left out: no stop is recorded ({listed(names)})", without)
     if unanswered := int(((depths >= 0) & has_relevant & ~counts).sum()):
         yield Note(
@@ -311,8 +311,8 @@ def _notes(
 def _unknown(positions: Positions, given: Depths | Positions) -> list[str]:
     """Return the runs, or else the queries, that stops are recorded for and that are not there."""
     if isinstance(given, Positions):
-        return [name for name in given.systems if name not in positions.systems]
+        return [name for name in given.runs if name not in positions.runs]
     queries = {query for own in (given.by_query, *given.by_run.values()) for query in own}
     known = positions.judgments.index
     strange = [to_text(query) for query in sorted(queries) if query not in known]
-    return [name for name in given.by_run if name not in positions.systems] + strange
+    return [name for name in given.by_run if name not in positions.runs] + strange

@@ -46,7 +46,7 @@ class WholeRuns:
     def labelling(self) -> Labelling:
         """What makes positions of labels."""
         positions = self.positions
-        return Labelling(positions.systems, positions.conventions, corpus_size=positions.corpus_size)
+        return Labelling(positions.runs, positions.conventions, corpus_size=positions.corpus_size)
 
 
 def read_whole(
@@ -98,7 +98,7 @@ def decisions_of(
     """Give the decisions of pairs of runs under each measure, with flip numbers where these are known."""
     alone = [alone_of(pool.places > 0, pool.is_unjudged) for pool in read.pools]
     a, b = pairs
-    unjudged_items = np.stack([own.counts[a, b] + own.unjudged.sum(axis=1)[b] for own in alone], axis=1)
+    unjudged_documents = np.stack([own.counts[a, b] + own.unjudged.sum(axis=1)[b] for own in alone], axis=1)
     num_flips = sum(map(has_flips, rows)) * len(read.pools)
     with Progress("counting flips", num_flips, shown=show_progress) as progress:
         for row in rows:
@@ -106,7 +106,7 @@ def decisions_of(
             numbers = None
             if has_flips(row):
                 numbers = flips_of(read.pools, row, policies, pairs, read.labelling, progress=progress).numbers
-            yield KnownDecisions(signs, numbers, unjudged_items)
+            yield KnownDecisions(signs, numbers, unjudged_documents)
 
 
 @takes(Testing, Policies, *READING, warns=True)

@@ -1,4 +1,4 @@
-"""Candidates: the documents that any run retrieves for a request, and where each run has them.
+"""Candidates: the documents that any run retrieves for a query, and where each run has them.
 
 Belongs here: these documents with their features, and the sample that is learnt from. Not here: the formulas of
 features (features), what is learnt (fitting), positions (rankings).
@@ -28,15 +28,15 @@ class Candidates(ComparedByFields):
     >>> from lexirecall.formats.listing import load_lists
     >>> runs = {"one": {"q": {"a": 3.0, "x": 1.0}}, "two": {"q": ["x"]}}
     >>> [made] = candidates_of(load_lists({"q": {"a": 1}}, runs, needs_scores=True))
-    >>> made.items, made.places.tolist(), made.shares.tolist()
+    >>> made.documents, made.places.tolist(), made.shares.tolist()
     ((b'x', b'a'), [[2, 1], [1, 0]], [[0.0, 1.0], [1.0, 0.0]])
     >>> made.features(("reciprocal", "retrieved"), np.array([2, 1])).round(2).tolist()
     [[0.98, 1.0, 1.0, 1.0], [1.0, 1.0, 0.0, 0.0]]
     """
 
-    request: int
+    query: int
     """Index in the judgments."""
-    items: tuple[bytes, ...]
+    documents: tuple[bytes, ...]
     places: IntArray
     """Where each run has each document, counted from 1; 0 if it does not retrieve it, [S, I]."""
     shares: FloatArray
@@ -56,12 +56,12 @@ class Candidates(ComparedByFields):
 
     def features(self, names: Sequence[str], depths: IntArray) -> FloatArray:
         """Return the features of all runs, [I, S · F], run by run; `depths` are their longest lists."""
-        made = np.zeros((len(self.items), len(self.places), len(names)))
+        made = np.zeros((len(self.documents), len(self.places), len(names)))
         for run, (places, shares, depth) in enumerate(zip(self.places, self.shares, depths.tolist(), strict=True)):
             at = np.flatnonzero(places)
             for f, name in enumerate(names):
                 made[at, run, f] = FEATURES[name](places[at], shares[at], depth)
-        return made.reshape(len(self.items), -1)
+        return made.reshape(len(self.documents), -1)
 
     def sampled(
         self, level: float, fused: FloatArray, rng: np.random.Generator
@@ -84,30 +84,30 @@ class Candidates(ComparedByFields):
 
 def candidates_of(lists: Lists) -> Iterator[Candidates]:
     """Give the candidates of each judged query, in the order of the judgments."""
-    for request, (query, of_runs) in enumerate(lists):
+    for q, (query, of_runs) in enumerate(lists):
         scores = [run.scores.get(query) for run in lists.runs]
-        yield _candidates(lists.judgments, request, of_runs, scores)
+        yield _candidates(lists.judgments, q, of_runs, scores)
 
 
 def _candidates(
     judgments: Judgments,
-    request: int,
+    query: int,
     of_runs: Sequence[Sequence[bytes] | None],
     scores: Sequence[FloatArray | None],
 ) -> Candidates:
-    items = sorted({item for ranking in of_runs for item in ranking or ()}, reverse=True)
-    number = {item: i for i, item in enumerate(items)}
-    places = np.zeros((len(of_runs), len(items)), np.int64)
-    shares = np.zeros((len(of_runs), len(items)))
+    documents = sorted({document for ranking in of_runs for document in ranking or ()}, reverse=True)
+    number = {document: i for i, document in enumerate(documents)}
+    places = np.zeros((len(of_runs), len(documents)), np.int64)
+    shares = np.zeros((len(of_runs), len(documents)))
     for s, (ranking, own) in enumerate(zip(of_runs, scores, strict=True)):
-        at = [number[item] for item in ranking or ()]
+        at = [number[document] for document in ranking or ()]
         places[s, at] = np.arange(1, len(at) + 1)
         shares[s, at] = shares_of_scores(-np.arange(len(at), dtype=float) if own is None else own)
-    lookup = judgments.lookup(request)
-    judged = np.array([lookup.get(item, -1) for item in items], np.int64)
+    lookup = judgments.lookup(query)
+    judged = np.array([lookup.get(document, -1) for document in documents], np.int64)
     grades = np.append(judgments.grades, np.nan)[judged]
     return Candidates(
-        request, tuple(items), places, shares, judged, np.where(grades < 0, np.nan, grades),
+        query, tuple(documents), places, shares, judged, np.where(grades < 0, np.nan, grades),
         np.array([len(ranking or ()) for ranking in of_runs], np.int64),
         np.array([ranking is not None for ranking in of_runs], bool),
     )  # fmt: skip
@@ -117,6 +117,6 @@ def learnable(
     made: Candidates, names: Sequence[str], depths: IntArray, level: float, fused: FloatArray, seed: int
 ) -> Learnable:
     """Return what can be learnt from the documents of one query."""
-    relevant, others, counts = made.sampled(level, fused, np.random.default_rng([seed, made.request]))
+    relevant, others, counts = made.sampled(level, fused, np.random.default_rng([seed, made.query]))
     features = made.features(names, depths).astype(np.float32)
     return Learnable(features[np.concatenate([relevant, others])], len(relevant), counts.astype(np.float32))

@@ -19,14 +19,14 @@ _TOLERANCE = 1e-7  # of the loss, relative: features are in single precision
 
 
 class ScoreLoss(Protocol):
-    """A loss of the scores of one request."""
+    """A loss of the scores of one query."""
 
     def value_and_gradient(
         self, relevant: FloatArray, others: FloatArray, counts: FloatArray
     ) -> tuple[float, FloatArray, FloatArray]:
-        """Return the loss, and its derivatives by the scores of relevant items and of the others.
+        """Return the loss, and its derivatives by the scores of relevant documents and of the others.
 
-        `counts` says how many items each of the others stands for.
+        `counts` says how many documents each of the others stands for.
         """
 
 

@@ -78,7 +78,7 @@ class Fused(DisplayedResult, Convertible):
     frame_library: str = ""
 
     def __repr__(self) -> str:
-        number = sum(len(own.items) for own in self.candidates)
+        number = sum(len(own.documents) for own in self.candidates)
         size = f"{counted(len(self.runs), 'run')}, {counted(len(self.queries), 'query')}, {counted(number, 'document')}"
         by_rrf = f", RRF in {self.num_rrf}" if self.num_rrf else ""
         how = f"learnt in {self.num_folds - self.num_rrf} folds{by_rrf}" if self.is_learnt else "with given weights"
@@ -97,24 +97,26 @@ class Fused(DisplayedResult, Convertible):
     def rankings(self) -> Iterator[tuple[bytes, list[tuple[bytes, float]]]]:
         """Give the fused ranking of each query that any run answers: documents with their scores, the best first."""
         for own, scores in zip(self.candidates, self.fused, strict=True):
-            if own.items:
+            if own.documents:
                 order = np.argsort(-scores, kind="stable")  # candidates are by id already, the highest first
                 pairs = zip(order.tolist(), scores[order].tolist(), strict=True)
-                yield self.query_id(own.request), [(own.items[at], score) for at, score in pairs]
+                yield self.query_id(own.query), [(own.documents[at], score) for at, score in pairs]
 
-    def query_id(self, request: int) -> bytes:
+    def query_id(self, query: int) -> bytes:
         """Return the id of a query as it was read."""
-        return self.queries[request].encode(errors="surrogateescape")
+        return self.queries[query].encode(errors="surrogateescape")
 
     def to_dict(self) -> dict[str, dict[str, float]]:
         """Return {query: {document: score}}, the best document first: a run like any other."""
-        return {to_text(query): {to_text(item): score for item, score in own} for query, own in self.rankings()}
+        return {to_text(query): {to_text(document): score for document, score in own} for query, own in self.rankings()}
 
     def to_trec(self) -> str:
         """Return the fused run as TREC text: every document of any run."""
         lines = []
         for query, own in self.rankings():
-            if broken := next((each for each in (query, *(item for item, _ in own)) if len(each.split()) != 1), None):
+            if broken := next(
+                (each for each in (query, *(document for document, _ in own)) if len(each.split()) != 1), None
+            ):
                 problem = f"the id {shown(broken)} holds a blank, which a run in TREC text cannot hold"
                 raise DataError(problem, remedy=_RENAME)
             if query.startswith(b"#"):
@@ -122,8 +124,8 @@ class Fused(DisplayedResult, Convertible):
                 raise DataError(problem, remedy=_RENAME)
             name = to_text(query)
             lines += [
-                f"{name} Q0 {to_text(item)} {rank} {score:.{RRF_DECIMALS}f} {FUSED}\n"
-                for rank, (item, score) in enumerate(own, 1)
+                f"{name} Q0 {to_text(document)} {rank} {score:.{RRF_DECIMALS}f} {FUSED}\n"
+                for rank, (document, score) in enumerate(own, 1)
             ]
         return "".join(lines)
 

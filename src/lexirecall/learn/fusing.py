@@ -12,7 +12,7 @@ import numpy as np
 
 from lexirecall.errors import DataError, UsageError, counted, listed
 from lexirecall.fields import among, taken, takes
-from lexirecall.formats import Qrels, Runs, sizes_of_requests
+from lexirecall.formats import Qrels, Runs, sizes_of_queries
 from lexirecall.formats.listing import load_lists
 from lexirecall.formats.wholelists import Lists
 from lexirecall.judgments import FloatArray, IntArray
@@ -43,7 +43,7 @@ from lexirecall.positions import Positions
 from lexirecall.progress import Progress
 from lexirecall.statistics.portions import PortionedPairs
 from lexirecall.tables import percent
-from lexirecall.tracks import SystemPositions
+from lexirecall.tracks import RunPositions
 from lexirecall.verbs.census import NAMED
 from lexirecall.verbs.compare import check_number, compare_scores
 from lexirecall.verbs.evaluate import evaluate
@@ -106,7 +106,7 @@ def read_fusion(
     check_number(len(lists.runs))
     check_run_names(lists)
     conventions, judgments = Conventions(**among(Conventions, options)), lists.judgments
-    sizes = sizes_of_requests(options.get("corpus_size"), judgments)
+    sizes = sizes_of_queries(options.get("corpus_size"), judgments)
     conventions.require_corpus_size(sizes)
     needs_judged = any(row.needs_judged for row in rows)
     field = RankingField(tuple(candidates_of(lists)), judgments, conventions, sizes, needs_judged)
@@ -146,10 +146,10 @@ class Fusion:
     def eligible(self) -> IntArray:
         """The queries that something can be learnt from: some run retrieves a relevant document."""
         level = self.policies.level
-        return np.array([own.request for own in self.field.candidates if own.is_relevant(level).any()], np.int64)
+        return np.array([own.query for own in self.field.candidates if own.is_relevant(level).any()], np.int64)
 
     @cached_property
-    def singles(self) -> list[SystemPositions]:
+    def singles(self) -> list[RunPositions]:
         """The runs as they are."""
         return [
             replace(
@@ -162,7 +162,7 @@ class Fusion:
         ]
 
     @cached_property
-    def baselines(self) -> list[SystemPositions]:
+    def baselines(self) -> list[RunPositions]:
         """What needs no learning, RRF first."""
         return [
             self.field.scored(name, [fused(own.places, own.shares) for own in self.field.candidates])
@@ -207,8 +207,8 @@ class Fusion:
             features = parse_features(self.recipe.features)
             scores, models, last = self.learnt(features)
             weights = self._named(last, features)
-        systems, best_runs = self.compared(scores)
-        return self._made(scores, systems, weights, self._with_best(models, best_runs), is_learnt=given is None)
+        runs, best_runs = self.compared(scores)
+        return self._made(scores, runs, weights, self._with_best(models, best_runs), is_learnt=given is None)
 
     def scored(self, query: int, features: Sequence[str], weights: FloatArray | None) -> FloatArray:
         """Return the score of each candidate of a query; without weights, that of RRF."""
@@ -237,7 +237,7 @@ class Fusion:
         level, seed, rrf = self.policies.level, self.recipe.seed, BASELINES["RRF"]
         of_queries = (self.field.candidates[query] for query in self.eligible.tolist())
         learnables = {
-            own.request: learnable(own, features, self.depths, level, rrf(own.places, own.shares), seed)
+            own.query: learnable(own, features, self.depths, level, rrf(own.places, own.shares), seed)
             for own in of_queries
         }
         return Learner(learnables, self.losses, settings, self.recipe.allow_negative, progress)
@@ -252,13 +252,13 @@ class Fusion:
                 made = self.scored(query, features, np.stack(weights, axis=1))
                 for own, column in zip(scores, made.T, strict=True):
                     own[query] = column
-            systems = [self.field.scored(str(c), own) for c, own in enumerate(scores)]
-            chosen = best_of(self.field.positions(systems), self.rows[0], self.policies, queries)
-            return chosen, self.gains(systems[chosen], queries)
+            runs = [self.field.scored(str(c), own) for c, own in enumerate(scores)]
+            chosen = best_of(self.field.positions(runs), self.rows[0], self.policies, queries)
+            return chosen, self.gains(runs[chosen], queries)
 
         return best
 
-    def gains(self, learnt: SystemPositions, queries: IntArray) -> bool:
+    def gains(self, learnt: RunPositions, queries: IntArray) -> bool:
         """Tell whether a run is better than RRF on some queries: the interval of the difference is above 0.
 
         A mean that few queries make has none. There the sign test decides, unless wins contradict the mean.
@@ -270,21 +270,21 @@ class Fusion:
         by_wins = (tests.pvalues < TESTING.alpha) & (pair.wins > pair.losses) & (pair.means > 0)
         return bool(np.where(np.isnan(tests.lows), by_wins, tests.lows > 0)[0])
 
-    def compared(self, scores: Sequence[FloatArray]) -> tuple[list[SystemPositions], dict[int, int]]:
+    def compared(self, scores: Sequence[FloatArray]) -> tuple[list[RunPositions], dict[int, int]]:
         """Return the fused run and what it is compared with; and which single run was best on other queries."""
         field = self.field
-        systems = [field.scored(FUSED, scores), *self.baselines]
+        runs = [field.scored(FUSED, scores), *self.baselines]
         if not self.has_best_run:
-            return systems, {}
+            return runs, {}
         together = field.positions(self.singles)
         held_out: dict[int, int] = {}
         for fold in self.folds:
             training = np.setdiff1d(self.eligible, fold)
             held_out |= dict.fromkeys(fold.tolist(), best_of(together, self.rows[0], self.policies, training))
         overall = best_of(together, self.rows[0], self.policies, self.eligible)
-        chosen = {own.request: held_out.get(own.request, overall) for own in field.candidates}
-        places = [own.places[s] if own.answered[s := chosen[own.request]] else None for own in field.candidates]
-        return [*systems, field.system(BEST_RUN, places)], chosen
+        chosen = {own.query: held_out.get(own.query, overall) for own in field.candidates}
+        places = [own.places[s] if own.answered[s := chosen[own.query]] else None for own in field.candidates]
+        return [*runs, field.run(BEST_RUN, places)], chosen
 
     def _with_best(self, models: Sequence[FoldModel], best_runs: Mapping[int, int]) -> tuple[FoldModel, ...]:
         """Return the folds with the single run that was best on other queries."""
@@ -299,28 +299,28 @@ class Fusion:
         features, own = (RRF, np.ones(len(self.names))) if last.weights is None else (features, last.weights)
         table = own.reshape(len(self.names), len(features)).tolist()
         runs = {name: dict(zip(features, own, strict=True)) for name, own in zip(self.names, table, strict=True)}
-        queries = tuple(self.lists.judgments.requests[query] for query in self.eligible.tolist())
+        queries = tuple(self.lists.judgments.queries[query] for query in self.eligible.tolist())
         return FusionWeights(runs, features, *last.settings, last.num_queries, queries)
 
     def _made(
         self,
         scores: Sequence[FloatArray],
-        systems: Sequence[SystemPositions],
+        runs: Sequence[RunPositions],
         weights: FusionWeights,
         models: tuple[FoldModel, ...],
         *,
         is_learnt: bool,
     ) -> Fused:
         options = asdict(self.policies)
-        everything = self.field.positions([*systems, *self.singles])
-        among_fused = self.field.positions(systems)
+        everything = self.field.positions([*runs, *self.singles])
+        among_fused = self.field.positions(runs)
         evaluated = evaluate(everything, measures=self.rows, **options)
         own = evaluate(among_fused, measures=self.rows, **options)
         comparison = compare_scores(among_fused, own, TESTING, self.policies, references=[0])
         cautions = comparison.notes[len(own.notes) :]
         return Fused(
             runs=self.names,
-            queries=self.lists.judgments.requests,
+            queries=self.lists.judgments.queries,
             candidates=self.field.candidates,
             fused=tuple(scores),
             scores=evaluated,
@@ -339,7 +339,7 @@ class Fusion:
 
     def _seen(self, weights: FusionWeights) -> Iterator[Note]:
         """Warn of queries that weights from elsewhere were learnt on, as it seems: they look better than they are."""
-        if number := len({*weights.queries} & {*self.lists.judgments.requests}):
+        if number := len({*weights.queries} & {*self.lists.judgments.queries}):
             text = (
                 f"{counted(number, 'query')} with the id of one that the weights were learnt on: if they are the same, "
                 "the fused run looks better than it is on other queries"
@@ -354,7 +354,7 @@ class Fusion:
         if without:
             text = f"{counted(len(without), 'run')} without scores ({listed(without, NAMED)}): ranks take their place"
             yield Note("no scores", text, len(without))
-        number = sum(len(own.items) for own in self.field.candidates)
+        number = sum(len(own.documents) for own in self.field.candidates)
         unjudged = sum(int(np.isnan(own.grades).sum()) for own in self.field.candidates)
         if unjudged:
             share = percent(unjudged / number)
@@ -367,7 +367,7 @@ class Fusion:
             where = counted(int(np.count_nonzero(missed)), "query")
             text = f"{counted(int(missed.sum()), 'relevant document')} of {where} in no run: missed by all alike"
             yield Note("in no run", text, int(missed.sum()))
-        empty = [judgments.requests[q] for q in np.flatnonzero(found == 0).tolist()]
+        empty = [judgments.queries[q] for q in np.flatnonzero(found == 0).tolist()]
         if empty and is_learnt:
             text = (
                 f"{counted(len(empty), 'query')} without a relevant document in any run ({listed(empty, NAMED)}): "

@@ -1,6 +1,6 @@
-"""The ordered loss: how far down the relevant items of a ranking are, the last ones weighing most.
+"""The ordered loss: how far down the relevant documents of a ranking are, the last ones weighing most.
 
-Belongs here: the loss of one request, with its gradient. Not here: what the scores are made of, and minimising it
+Belongs here: the loss of one query, with its gradient. Not here: what the scores are made of, and minimising it
 (fitting).
 """
 
@@ -14,11 +14,11 @@ from lexirecall.judgments import FloatArray
 
 @dataclass(frozen=True, slots=True)
 class OrderedObjective:
-    """The logarithms of the soft positions of relevant items, from the last one up, with weights 1, δ, δ² and so on.
+    """The logarithms of the soft positions of relevant documents, from the last up, with weights 1, δ, δ² and so on.
 
-    The soft position of a relevant item is 1 plus, for each item that is not relevant, how much that one is above it:
-    sigmoid((s_j - s_i)/τ). Weights are normalised. A discount δ of 0 counts the last relevant item alone, and 1 all
-    alike. Items that stand for several have a count above 1.
+    The soft position of a relevant document is 1 plus, for each document that is not relevant, how much that one is
+    above it: sigmoid((s_j - s_i)/τ). Weights are normalised. A discount δ of 0 counts the last relevant document alone,
+    and 1 all alike. Documents that stand for several have a count above 1.
 
     >>> loss = OrderedObjective(discount=0)
     >>> value, above, below = loss.value_and_gradient(np.array([2.0, 0.0]), np.array([0.0]), np.array([3.0]))
@@ -38,7 +38,7 @@ class OrderedObjective:
     def value_and_gradient(
         self, relevant: FloatArray, others: FloatArray, counts: FloatArray
     ) -> tuple[float, FloatArray, FloatArray]:
-        """Return the loss of one request, and its derivatives by the scores of relevant items and of the others."""
+        """Return the loss of one query, and its derivatives by the scores of relevant documents and of the others."""
         with np.errstate(over="ignore"):  # an infinite exponential is a sigmoid of 0
             above = np.subtract.outer(relevant, others)
             above *= 1 / self.temperature
@@ -53,7 +53,7 @@ class OrderedObjective:
         return float(self.weights(positions) @ np.log(positions)), by_relevant, by_others
 
     def weights(self, positions: FloatArray) -> FloatArray:
-        """Return the weight of each relevant item: the last one has most.
+        """Return the weight of each relevant document: the last one has most.
 
         >>> OrderedObjective(discount=0.5).weights(np.array([1.0, 9.0])).round(4).tolist()
         [0.3333, 0.6667]

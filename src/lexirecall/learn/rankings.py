@@ -14,7 +14,7 @@ from lexirecall.judgments import FloatArray, IntArray, Judgments
 from lexirecall.learn.candidates import Candidates
 from lexirecall.manifest import Conventions
 from lexirecall.positions import Positions
-from lexirecall.tracks import SystemPositions
+from lexirecall.tracks import RunPositions
 
 DECIMALS = 9
 """Of fused scores. What differs by less is a tie, whatever the order in which runs are added up."""
@@ -43,31 +43,31 @@ class RankingField:
     needs_judged: bool
     """Whether a measure asks for judged documents that are not relevant."""
 
-    def system(self, name: str, places: Sequence[IntArray | None]) -> SystemPositions:
+    def run(self, name: str, places: Sequence[IntArray | None]) -> RunPositions:
         """Return a run, given the place of each candidate for each query: 0 if it is not retrieved, None if nothing."""
         rows, lengths = [np.zeros((0, 5), np.int64)], np.full(len(places), -1, np.int64)
         for own, at in zip(self.candidates, places, strict=True):
             if at is None:
                 continue
-            lengths[own.request] = int(at.max(initial=0))
+            lengths[own.query] = int(at.max(initial=0))
             found = np.flatnonzero((own.judged >= 0) & (at > 0))
             found = found[np.argsort(at[found])]
             rows.append(np.zeros((len(found), 5), np.int64))
-            rows[-1][:, 0], rows[-1][:, 1], rows[-1][:, 2] = own.request, at[found], own.judged[found]
+            rows[-1][:, 0], rows[-1][:, 1], rows[-1][:, 2] = own.query, at[found], own.judged[found]
         tracks = tracks_of(np.concatenate(rows), len(self.candidates))
         return assemble(
             name, self.judgments, replace(self.conventions, depth=None), tracks, lengths,
             needs_judged=self.needs_judged, num_unjudged=0,
         )  # fmt: skip
 
-    def scored(self, name: str, scores: Sequence[FloatArray | None]) -> SystemPositions:
+    def scored(self, name: str, scores: Sequence[FloatArray | None]) -> RunPositions:
         """Return a run that ranks all candidates of a query by their scores; None if it does not answer."""
-        return self.system(name, [None if own is None or not len(own) else places_by(own) for own in scores])
+        return self.run(name, [None if own is None or not len(own) else places_by(own) for own in scores])
 
-    def single(self, name: str, run: int) -> SystemPositions:
+    def single(self, name: str, run: int) -> RunPositions:
         """Return one of the runs as it is."""
-        return self.system(name, [own.places[run] if own.answered[run] else None for own in self.candidates])
+        return self.run(name, [own.places[run] if own.answered[run] else None for own in self.candidates])
 
-    def positions(self, systems: Sequence[SystemPositions]) -> Positions:
+    def positions(self, runs: Sequence[RunPositions]) -> Positions:
         """Put runs together."""
-        return Positions.stack(self.judgments, systems, self.conventions, self.corpus_size)
+        return Positions.stack(self.judgments, runs, self.conventions, self.corpus_size)

@@ -47,8 +47,8 @@ def _gains(projection: Projection, alpha: float) -> tuple[IntArray, FloatArray, 
     """Return the ranking, the position and the gain of each document and unit that it serves, in the order of lists."""
     origin, units = _units_of(projection)
     found = origin.found
-    pairs = members(units.offsets, found.items)
-    rows = np.repeat(np.arange(len(found.items)), np.diff(units.offsets)[found.items])
+    pairs = members(units.offsets, found.documents)
+    rows = np.repeat(np.arange(len(found.documents)), np.diff(units.offsets)[found.documents])
     serves = _serves(units, projection.level)[pairs]
     pairs, rows = pairs[serves], rows[serves]
     rankings = found.segments.owners[rows]
@@ -70,18 +70,18 @@ def _alpha_ndcg(projection: Projection, alpha: float, cutoff: int) -> FloatArray
 
 
 def _coverage(projection: Projection) -> Iterator[BoolArray]:
-    """Give, for each request, which judged documents serve which relevant units, the highest id first, as a matrix."""
+    """Give, for each query, which judged documents serve which relevant units, the highest id first, as a matrix."""
     origin, units = _units_of(projection)
     judgments, serves = origin.judgments, _serves(units, projection.level)
-    items = np.repeat(np.arange(len(judgments.grades)), np.diff(units.offsets))[serves]
+    serving = np.repeat(np.arange(len(judgments.grades)), np.diff(units.offsets))[serves]
     served = units.units[serves]
     for start, stop in zip(judgments.offsets[:-1], judgments.offsets[1:], strict=True):
-        here = slice(*np.searchsorted(items, [start, stop]))
-        documents, which = np.unique(items[here], return_inverse=True)
+        here = slice(*np.searchsorted(serving, [start, stop]))
+        documents, which = np.unique(serving[here], return_inverse=True)
         names, columns = np.unique(served[here], return_inverse=True)
         covered = np.zeros((len(documents), len(names)), bool)
         covered[which, columns] = True
-        ids = [judgments.items[int(item)] for item in documents]
+        ids = [judgments.documents[int(document)] for document in documents]
         yield covered[sorted(range(len(ids)), key=ids.__getitem__, reverse=True)]
 
 

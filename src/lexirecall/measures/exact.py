@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 
 def _rankings(projection: Projection) -> "Iterator[tuple[int, list[int], int, int]]":
-    """Give every ranking of a request with relevant items: its number, the positions found, m and n."""
+    """Give every ranking of a query with relevant documents: its number, the positions found, m and n."""
     sizes = projection.source.corpus_size
     assert sizes is not None  # noqa: S101 - the rows require it
     found, offsets = projection.found.positions.tolist(), projection.found.segments.offsets.tolist()
-    requests = list(zip(projection.num_relevant.tolist(), sizes.tolist(), strict=True))
+    queries = list(zip(projection.num_relevant.tolist(), sizes.tolist(), strict=True))
     for ranking, (start, stop) in enumerate(pairwise(offsets)):
-        m, n = requests[ranking % len(requests)]
+        m, n = queries[ranking % len(queries)]
         if m:
             yield ranking, found[start:stop], m, n
 
@@ -61,20 +61,20 @@ def _weighted(projection: Projection, epsilon: float) -> FloatArray:
 
 
 def _order(projection: Projection) -> FloatArray:
-    """Return numbers that order the systems on each request, [S, Q], the higher the better, where floats cannot.
+    """Return numbers that order the runs on each query, [S, Q], the higher the better, where floats cannot.
 
     All three rows order placements as LexiRecall does, from the last position up.
     """
     placed: dict[int, dict[int, list[int]]] = {}
-    num_systems, num_requests = projection.source.shape
+    num_runs, num_queries = projection.source.shape
     for ranking, found, m, n in _rankings(projection):
-        system, request = divmod(ranking, num_requests)
-        placed.setdefault(request, {})[system] = [*range(n, n - m + len(found), -1), *reversed(found)]
-    order = np.zeros((num_systems, num_requests))
-    for request, vectors in placed.items():
+        run, query = divmod(ranking, num_queries)
+        placed.setdefault(query, {})[run] = [*range(n, n - m + len(found), -1), *reversed(found)]
+    order = np.zeros((num_runs, num_queries))
+    for query, vectors in placed.items():
         ranks = {tuple(vector): rank for rank, vector in enumerate(sorted(vectors.values(), reverse=True))}
-        for system, vector in vectors.items():
-            order[system, request] = ranks[tuple(vector)]
+        for run, vector in vectors.items():
+            order[run, query] = ranks[tuple(vector)]
     return order
 
 

@@ -1,9 +1,9 @@
-"""Tied scores: the mean over all orders of the tied items, where it has a closed form.
+"""Tied scores: the mean over all orders of the tied documents, where it has a closed form.
 
 Belongs here: expectations over tie blocks. Not here: the tie rules that choose one order (formats.ranking).
 
-A block of b tied items, c of them relevant, that comes after a other items has its j-th relevant item at a + k with
-probability C(k-1, j-1) C(b-k, c-j) / C(b, c) if all orders are equally likely. So for every measure
+A block of b tied documents, c of them relevant, that comes after a other documents has its j-th relevant document at a
++ k with probability C(k-1, j-1) C(b-k, c-j) / C(b, c) if all orders are equally likely. So for every measure
 sum_i e(p_i) z(i, m) the mean is sum_i E[e(p_i)] z(i, m): the recall level i is fixed, and only the exposure is averaged
 (McSherry and Najork 2008 give the case of average precision).
 """
@@ -25,7 +25,7 @@ from lexirecall.tracks import Tracks
 
 
 def place_probabilities(size: int, relevant: int, which: int) -> FloatArray:
-    """Return, for k = 1 … size, how likely the `which`-th of `relevant` items is k-th in a block of `size`.
+    """Return, for k = 1 … size, how likely the `which`-th of `relevant` documents is k-th in a block of `size`.
 
     >>> place_probabilities(3, 2, 1).round(4).tolist()
     [0.6667, 0.3333, 0.0]
@@ -42,20 +42,20 @@ def place_probabilities(size: int, relevant: int, which: int) -> FloatArray:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Two or more tied items of one ranking, with the relevant ones among them."""
+    """Two or more tied documents of one ranking, with the relevant ones among them."""
 
     ranking: int
-    items: range
+    documents: range
     """Where the relevant ones lie in the tracks."""
     places: FloatArray
     """The places that the block takes."""
 
 
 def tied_blocks(tracks: Tracks) -> Iterator[Block]:
-    """Give the blocks of tied items that hold a relevant one."""
+    """Give the blocks of tied documents that hold a relevant one."""
     starts, sizes = _blocks(tracks)
     rankings = tracks.segments.owners
-    for first, last in pairwise([*_first_items(tracks).tolist(), len(starts)]):
+    for first, last in pairwise([*_first_documents(tracks).tolist(), len(starts)]):
         if sizes[first] > 1:
             places = starts[first] + np.arange(1.0, sizes[first] + 1)
             yield Block(int(rankings[first]), range(first, last), places)
@@ -63,7 +63,7 @@ def tied_blocks(tracks: Tracks) -> Iterator[Block]:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """The mean of sum_i e(p_i) w_i over all orders of tied items, for every ranking."""
+    """The mean of sum_i e(p_i) w_i over all orders of tied documents, for every ranking."""
 
     projection: Projection
     n: FloatArray
@@ -81,18 +81,18 @@ class Expected:
         return self.projection.source.conventions.depth or np.inf
 
     def _at_starts(self) -> FloatArray:
-        """Return e(p_i) w_i as if each item were the first of its block, as it is where nothing is tied."""
+        """Return e(p_i) w_i as if each document were the first of its block, as it is where nothing is tied."""
         projection, (starts, _) = self.projection, _blocks(self.projection.found)
-        m, n = projection.num_relevant_of_item, projection.per_item_of_request(self.n)
+        m, n = projection.num_relevant_of_document, projection.per_document_of_query(self.n)
         terms = product(self.exposure((starts + 1).astype(float), m, n), self.weights)
         return np.array(np.broadcast_to(terms, starts.shape))
 
     def _seen(self, block: Block) -> Any:
-        request = block.ranking % len(self.n)
-        return self.exposure(block.places, self.projection.num_relevant[request], self.n[request : request + 1])
+        query = block.ranking % len(self.n)
+        return self.exposure(block.places, self.projection.num_relevant[query], self.n[query : query + 1])
 
     def terms(self, bottom: Callable[[int, int, float], float]) -> FloatArray:
-        """Return E[e(p_i)] w_i for each retrieved relevant item.
+        """Return E[e(p_i)] w_i for each retrieved relevant document.
 
         `bottom` gives the exposure of a recall level that falls below the depth cut.
         """
@@ -100,19 +100,21 @@ class Expected:
         weights = np.broadcast_to(self.weights, projection.recall_levels.shape)
         terms = self._at_starts()
         for block in tied_blocks(projection.found):
-            request = block.ranking % len(self.n)
+            query = block.ranking % len(self.n)
             exposures = self._seen(block)
-            for number, item in enumerate(block.items, 1):
-                if weights[item] == 0:
+            for number, document in enumerate(block.documents, 1):
+                if weights[document] == 0:
                     continue
                 below = bottom(
-                    int(projection.recall_levels[item]), int(projection.num_relevant[request]), self.n[request]
+                    int(projection.recall_levels[document]), int(projection.num_relevant[query]), self.n[query]
                 )
                 at_place = np.where(
-                    block.places <= self._depth, product(exposures, weights[item]), below * weights[item]
+                    block.places <= self._depth, product(exposures, weights[document]), below * weights[document]
                 )
-                chances = place_probabilities(len(block.places), len(block.items), number)
-                terms[item] = np.where(chances > 0, chances * at_place, 0.0).sum()  # what never happens may be infinite
+                chances = place_probabilities(len(block.places), len(block.documents), number)
+                terms[document] = np.where(
+                    chances > 0, chances * at_place, 0.0
+                ).sum()  # what never happens may be infinite
         return terms
 
     def quotients(self, divisors: Any) -> FloatArray:
@@ -122,9 +124,9 @@ class Expected:
         parts: dict[int, Fraction] = {}
         for block in tied_blocks(projection.found):
             is_seen = np.broadcast_to(self._seen(block), block.places.shape) & (block.places <= self._depth)
-            terms[block.items] = weights[block.items] * is_seen.all()
+            terms[block.documents] = weights[block.documents] * is_seen.all()
             if is_seen.any() and not is_seen.all():
-                part = _mean_count(is_seen, weights[block.items].tolist())
+                part = _mean_count(is_seen, weights[block.documents].tolist())
                 parts[block.ranking] = parts.get(block.ranking, Fraction()) + part
         sums = projection.sum(terms)
         divisors = np.broadcast_to(divisors, sums.shape)
@@ -135,13 +137,13 @@ class Expected:
 
 
 def _mean_count(is_seen: BoolArray, weights: list[int]) -> Fraction:
-    """Return the mean weight of what is at the seen places of a block, over all orders of its items.
+    """Return the mean weight of what is at the seen places of a block, over all orders of its documents.
 
     >>> _mean_count(np.array([True, True, False]), [1, 1]), _mean_count(np.array([True, True, False]), [1, 0])
     (Fraction(4, 3), Fraction(1, 1))
     """
     size, relevant = len(is_seen), len(weights)
-    if len(set(weights)) == 1:  # which of the relevant items it is does not matter
+    if len(set(weights)) == 1:  # which of the relevant documents it is does not matter
         return Fraction(weights[0] * relevant * int(is_seen.sum()), size)
     # the fewer places to count, seen or unseen
     rare = is_seen if 2 * is_seen.sum() <= size else ~is_seen
@@ -156,13 +158,14 @@ def _mean_count(is_seen: BoolArray, weights: list[int]) -> Fraction:
 
 
 def mean_at_places(values: FloatArray, tracks: Tracks, depth: float) -> tuple[FloatArray, IntArray, FloatArray]:
-    """Return every place down to the depth that an item may take, its ranking, and the mean value of what is there.
+    """Return every place down to the depth that a document may take, its ranking, and the mean value of what is there.
 
-    An item's value does not depend on its place, and each of b tied items is as likely at each of their b places.
+    A document's value does not depend on its place, and each of b tied documents is as likely at each of their b
+    places.
     """
     starts, sizes = _blocks(tracks)
     rankings = tracks.segments.owners
-    first = _first_items(tracks)
+    first = _first_documents(tracks)
     blocks = Segments(offsets_of(np.clip(depth - starts[first], 0, sizes[first]).astype(np.int64)))
     means = sums_of(values, np.repeat(np.arange(len(first)), np.diff(first, append=len(starts))), len(first))
     return (
@@ -178,7 +181,7 @@ def _blocks(tracks: Tracks) -> tuple[IntArray, IntArray]:
     return tracks.block_starts, tracks.block_sizes
 
 
-def _first_items(tracks: Tracks) -> IntArray:
-    """Return the first relevant item of each block."""
+def _first_documents(tracks: Tracks) -> IntArray:
+    """Return the first relevant document of each block."""
     starts, _ = _blocks(tracks)
     return np.flatnonzero((np.diff(tracks.segments.owners, prepend=-1) != 0) | (np.diff(starts, prepend=-1) != 0))

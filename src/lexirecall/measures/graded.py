@@ -39,7 +39,7 @@ def _ndcg(projection: Projection, dcg: str, gains: Gains | None, rel: Any, cutof
 
 
 def _expected_ndcg(projection: Projection, dcg: str, gains: Gains | None, rel: Any, cutoff: int | None) -> FloatArray:
-    """Let every place of a block of tied items hold the mean gain of the block."""
+    """Let every place of a block of tied documents hold the mean gain of the block."""
     from lexirecall.measures.expected import mean_at_places
 
     depth = min(cutoff or np.inf, projection.source.conventions.depth or np.inf)
@@ -53,7 +53,7 @@ def _expected_ndcg(projection: Projection, dcg: str, gains: Gains | None, rel: A
 
 
 def _gained_at_bottom(projection: Projection, gain: Gain, discount: Discount) -> FloatArray:
-    """Return what the missing items gain at the bottom of the corpus, [S, Q], as a mean over their orders.
+    """Return what the missing documents gain at the bottom of the corpus, [S, Q], as a mean over their orders.
 
     Nobody knows which of them has which place, so every place has their mean gain.
     """
@@ -62,15 +62,15 @@ def _gained_at_bottom(projection: Projection, gain: Gain, discount: Discount) ->
 
 
 def _missing_gains(projection: Projection, gain: Gain) -> FloatArray:
-    """Add up the gains of the missing items, [S, Q]."""
+    """Add up the gains of the missing documents, [S, Q]."""
     relevant, gains = _best_order(projection, gain)
     return np.asarray(relevant.sum(gains) - projection.sum(gain(_grades(projection))))
 
 
 def _expected_at_bottom(projection: Projection, gain: Gain, discount: Discount) -> FloatArray:
-    """Return the mean of `_gained_at_bottom` over all orders of tied items; the depth may cut some of them off.
+    """Return the mean of `_gained_at_bottom` over all orders of tied documents; the depth may cut some of them off.
 
-    A block has b items, c of them relevant, and t of its places are shown. How many of the c are shown is
+    A block has b documents, c of them relevant, and t of its places are shown. How many of the c are shown is
     hypergeometric, and each of the c is as likely to be hidden as any other.
     """
     from lexirecall.measures.expected import tied_blocks
@@ -79,11 +79,11 @@ def _expected_at_bottom(projection: Projection, gain: Gain, discount: Discount) 
     depth, n = projection.source.conventions.depth or np.inf, corpus_size_of(projection)
     gains, missing, hidden = gain(_grades(projection)), num_missing(projection), _missing_gains(projection, gain)
     for block in tied_blocks(projection.found):
-        b, c, t = len(block.places), len(block.items), int((block.places <= depth).sum())
+        b, c, t = len(block.places), len(block.documents), int((block.places <= depth).sum())
         if t == b:
             continue
         s, q = np.unravel_index(block.ranking, gained.shape)
-        k, own = int(missing[s, q]), gains[block.items].sum()
+        k, own = int(missing[s, q]), gains[block.documents].sum()
         bottom = np.cumsum(discount(n[q] - np.arange(k + c)))  # of the last 1, 2, … places
         gained[s, q] = 0.0
         for shown in range(max(0, t - (b - c)), min(c, t) + 1):
@@ -95,7 +95,7 @@ def _expected_at_bottom(projection: Projection, gain: Gain, discount: Discount) 
 
 
 def _grades(projection: Projection) -> FloatArray:
-    return projection.source.judgments.grades[projection.found.items]
+    return projection.source.judgments.grades[projection.found.documents]
 
 
 def gain_of(level: float, dcg: str, gains: Gains | None, rel: Any) -> Gain:
@@ -142,9 +142,9 @@ def dcg_discount(positions: FloatArray) -> FloatArray:
 
 
 def _normalized(projection: Projection, gained: FloatArray, gain: Gain, cutoff: int | None) -> FloatArray:
-    """Divide what was gained by what the best order of all relevant items gains.
+    """Divide what was gained by what the best order of all relevant documents gains.
 
-    It is undefined where there are relevant items, but a map of gains gives none of them a gain.
+    It is undefined where there are relevant documents, but a map of gains gives none of them a gain.
     """
     relevant, gains = _best_order(projection, gain)
     ideal = relevant.sum(discounted(gains, relevant.ordinals.astype(float), cutoff))
@@ -152,7 +152,7 @@ def _normalized(projection: Projection, gained: FloatArray, gain: Gain, cutoff: 
 
 
 def _best_order(projection: Projection, gain: Gain) -> tuple[Segments, FloatArray]:
-    """Return the gains of the relevant items of each request, highest first."""
+    """Return the gains of the relevant documents of each query, highest first."""
     judgments = projection.source.judgments
     judged = Segments(judgments.offsets)
     relevant = judgments.grades >= projection.level
@@ -184,7 +184,7 @@ NDCG = Measure(
 def _err(projection: Projection, max_grade: int, cutoff: int | None) -> FloatArray:
     _check_scale("ERR", projection, max_grade)
     grades, found = projection.source.judgments.grades, projection.found
-    stops = _stops(grades[found.items], max_grade)
+    stops = _stops(grades[found.documents], max_grade)
     goes_on = found.segments.accumulate(np.multiply, 1 - stops)
     reaches = np.where(projection.recall_levels == 1, 1.0, np.concatenate([[1.0], goes_on[:-1]]))
     seen = found.positions <= (cutoff or np.inf)
@@ -205,15 +205,16 @@ def _check_scale(name: str, projection: Projection, max_grade: int) -> None:
 
 
 def _stops(grades: FloatArray, max_grade: int) -> FloatArray:
-    """Return the probability that an item of this grade satisfies the user."""
+    """Return the probability that a document of this grade satisfies the user."""
     return np.asarray((2**grades - 1) / 2**max_grade)
 
 
 def _satisfied_at_bottom(projection: Projection, max_grade: int) -> FloatArray:
-    """Return what the missing items add to ERR at the bottom of the corpus, [S, Q], as a mean over their orders.
+    """Return what the missing documents add to ERR at the bottom of the corpus, [S, Q], as a mean over their orders.
 
     The j-th of k satisfies a user whom the j-1 above it did not: E_(j-1) - E_j, where E_j is the mean, over all sets of
-    j missing items, of the product of 1 - s. It is built up item by item, like the coefficients of a polynomial.
+    j missing documents, of the product of 1 - s. It is built up document by document, like the coefficients of a
+    polynomial.
     """
     grades, found = projection.source.judgments.grades, projection.found
     offsets, n = projection.source.judgments.offsets, corpus_size_of(projection)
@@ -222,8 +223,8 @@ def _satisfied_at_bottom(projection: Projection, max_grade: int) -> FloatArray:
         start, stop = found.segments.offsets[s * len(n) + q :][:2]
         relevant = np.flatnonzero(grades[offsets[q] : offsets[q + 1]] >= projection.level) + offsets[q]
         # in order, so that the order of the judgments does not show in the last digit
-        goes_on = np.sort(1 - _stops(grades[np.setdiff1d(relevant, found.items[start:stop])], max_grade))
-        reaches = np.prod(1 - _stops(grades[found.items[start:stop]], max_grade))
+        goes_on = np.sort(1 - _stops(grades[np.setdiff1d(relevant, found.documents[start:stop])], max_grade))
+        reaches = np.prod(1 - _stops(grades[found.documents[start:stop]], max_grade))
         k = len(goes_on)
         means = np.append(1.0, np.zeros(k))
         for size, each in enumerate(goes_on.tolist(), 1):
@@ -259,7 +260,7 @@ def _graded_rbp(projection: Projection, p: float, max_grade: int | None, cutoff:
 
 
 def _expected_graded_rbp(projection: Projection, p: float, max_grade: int | None, cutoff: int | None) -> FloatArray:
-    """Let every place of a block of tied items hold the mean grade of the block."""
+    """Let every place of a block of tied documents hold the mean grade of the block."""
     from lexirecall.measures.expected import mean_at_places
 
     depth = projection.source.conventions.depth or np.inf

@@ -19,26 +19,27 @@ def _compat(projection: Projection, p: float, normalize: bool) -> FloatArray:
     m, k = projection.num_relevant, projection.source.num_retrieved
     overlaps = _Overlaps.to_depths(np.maximum(k, m), p)
     below = np.maximum(projection.found.positions, _ideal_places(projection))
-    is_listed = projection.found.positions <= projection.per_item(k.ravel())  # imputed positions lie below the list
+    is_listed = projection.found.positions <= projection.per_document(k.ravel())  # imputed positions lie below the list
     reached = np.where(is_listed, overlaps.from_place(projection, below), 0.0)
     whole = overlaps.of_ideal(m) if normalize else overlaps.of_any()
     return np.where(m > 0, projection.sum(reached) / whole, 0.0)
 
 
 def _ideal_places(projection: Projection) -> IntArray:
-    """Return the place of each retrieved item in the ideal order that is nearest to its ranking.
+    """Return the place of each retrieved document in the ideal order that is nearest to its ranking.
 
-    Higher grades come first. Of one grade, the items come in the order of the ranking, and those it lacks come last.
+    Higher grades come first. Of one grade, the documents come in the order of the ranking, and those it lacks come
+    last.
     """
     grades = projection.source.judgments.grades
     different, index = np.unique(grades, return_inverse=True)
-    rankings, items = projection.found.segments.owners, projection.found.items
-    before = occurrences(rankings * len(different) + index[items])
-    return 1 + _num_higher(grades, projection.source.judgments.offsets)[items] + before
+    rankings, documents = projection.found.segments.owners, projection.found.documents
+    before = occurrences(rankings * len(different) + index[documents])
+    return 1 + _num_higher(grades, projection.source.judgments.offsets)[documents] + before
 
 
 def _num_higher(grades: FloatArray, offsets: IntArray) -> IntArray:
-    """Count, for each judged item, how many of its request have a higher grade.
+    """Count, for each judged document, how many of its query have a higher grade.
 
     >>> _num_higher(np.array([1.0, 3, 1, 2]), np.array([0, 3, 4])).tolist()
     [1, 0, 1, 0]
@@ -62,9 +63,9 @@ class _Overlaps:
     starts: IntArray
     """Where the sums of each ranking begin, [S, Q]."""
     tails: FloatArray
-    """For each depth D and place j <= D, sum_(i=j..D) w_i/i: what an item adds that both have from place j on."""
+    """For each depth D and place j <= D, sum_(i=j..D) w_i/i: what a document adds that both have from place j on."""
     ideals: FloatArray
-    """For each D and m <= D, what m items add if they are the first m of both."""
+    """For each D and m <= D, what m documents add if they are the first m of both."""
     depths: IntArray
     """[S, Q]."""
     weights: FloatArray
@@ -81,12 +82,12 @@ class _Overlaps:
         return cls(starts, _joined(tails), _joined(ideals), depths, np.append(0.0, np.cumsum(weights)))
 
     def from_place(self, projection: Projection, places: IntArray) -> FloatArray:
-        """Return what each retrieved item adds, if both have it from this place on."""
-        depths, starts = (projection.per_item(each.ravel()) for each in (self.depths, self.starts))
+        """Return what each retrieved document adds, if both have it from this place on."""
+        depths, starts = (projection.per_document(each.ravel()) for each in (self.depths, self.starts))
         return np.asarray(self.tails[starts + np.minimum(places, depths) - 1])
 
     def of_ideal(self, m: IntArray) -> FloatArray:
-        """Return what an ideal order of m items adds, [S, Q]; 1 where there are none."""
+        """Return what an ideal order of m documents adds, [S, Q]; 1 where there are none."""
         return np.where(m > 0, np.append(self.ideals, 1.0)[self.starts + np.maximum(m, 1) - 1], 1.0)
 
     def of_any(self) -> FloatArray:
@@ -99,10 +100,10 @@ def _joined(parts: list[FloatArray]) -> FloatArray:
 
 
 def _accuracy(projection: Projection, cutoff: int | None) -> FloatArray:
-    """Divide the pairs in the right order by all pairs; the i-th relevant item has p_i - i non-relevant ones above."""
+    """Divide the pairs in the right order by all; the i-th relevant document has p_i - i non-relevant ones above."""
     k = projection.source.num_retrieved
     shown = k if cutoff is None else np.minimum(cutoff, k)
-    within = projection.found.positions <= projection.per_item(shown.ravel())
+    within = projection.found.positions <= projection.per_document(shown.ravel())
     r = projection.sum(within)
     pairs = r * (shown - r)
     wrong = projection.sum(np.where(within, projection.positions - projection.recall_levels, 0.0))

@@ -2,7 +2,7 @@
 
 Belongs here: bpref, infAP, Judged@k and interpolated precision, in trec_eval 9's definition.
 
-An item with a grade from 0 up to the level is judged and not relevant. One with a negative grade was in the pool but
+A document with a grade from 0 up to the level is judged and not relevant. One with a negative grade was in the pool but
 not judged. One without a grade was not in the pool.
 """
 
@@ -26,7 +26,7 @@ def _others(projection: Projection) -> Tracks:
 
 
 def _above(projection: Projection, tracks: Tracks, mask: BoolArray) -> IntArray:
-    """For each retrieved relevant item, count the items of `tracks` under the mask that are above it."""
+    """For each retrieved relevant document, count the documents of `tracks` under the mask that are above it."""
     found = projection.found
     span = 1 + max(found.positions.max(initial=0), tracks.positions.max(initial=0))
     keys = (tracks.segments.owners * span + tracks.positions)[mask]  # ascending: by ranking, then by position
@@ -36,11 +36,11 @@ def _above(projection: Projection, tracks: Tracks, mask: BoolArray) -> IntArray:
 
 
 def _nonrelevant_above(projection: Projection) -> IntArray:
-    """Count the judged non-relevant items above each relevant one: grade 0, or positive and below the level."""
+    """Count the judged non-relevant documents above each relevant one: grade 0, or positive and below the level."""
     others, judged = _others(projection), projection.source.judgments
     lower = projection.source.found
-    return _above(projection, others, judged.grades[others.items] >= 0) + _above(
-        projection, lower, judged.grades[lower.items] < projection.level
+    return _above(projection, others, judged.grades[others.documents] >= 0) + _above(
+        projection, lower, judged.grades[lower.documents] < projection.level
     )
 
 
@@ -48,8 +48,8 @@ def _bpref(projection: Projection) -> FloatArray:
     judgments = projection.source.judgments
     m = projection.num_relevant
     num_nonrelevant = judgments.num_relevant(0) - m  # judged at all, less the relevant ones
-    most = projection.per_item_of_request(np.minimum(m, num_nonrelevant))
-    above = np.minimum(_nonrelevant_above(projection), projection.per_item_of_request(m))
+    most = projection.per_document_of_query(np.minimum(m, num_nonrelevant))
+    above = np.minimum(_nonrelevant_above(projection), projection.per_document_of_query(m))
     preferred = 1 - np.where(above > 0, above / most, 0.0)
     return np.where(m > 0, projection.sum(preferred) / m, 0.0)
 
@@ -57,7 +57,7 @@ def _bpref(projection: Projection) -> FloatArray:
 def _inf_ap(projection: Projection) -> FloatArray:
     epsilon = 0.00001  # trec_eval's smoothing of the estimated precision
     others = _others(projection)
-    unjudged = _above(projection, others, projection.source.judgments.grades[others.items] < 0)
+    unjudged = _above(projection, others, projection.source.judgments.grades[others.documents] < 0)
     above = projection.found.positions - 1.0
     relevant = projection.recall_levels - 1.0
     nonrelevant = _nonrelevant_above(projection)
@@ -70,7 +70,7 @@ def _inf_ap(projection: Projection) -> FloatArray:
 
 def _judged(projection: Projection, cutoff: int) -> FloatArray:
     source, others = projection.source, _others(projection)
-    nonrelevant = others.filter(source.judgments.grades[others.items] >= 0)
+    nonrelevant = others.filter(source.judgments.grades[others.documents] >= 0)
     # never more than the list holds: what is imputed was not shown
     shown = np.minimum(cutoff, source.num_retrieved)
     x, y = (count_within(tracks, shown) for tracks in (source.found, nonrelevant))
@@ -79,7 +79,7 @@ def _judged(projection: Projection, cutoff: int) -> FloatArray:
 
 
 def _iprec(projection: Projection, recall: float) -> FloatArray:
-    """Return the highest precision at this recall or beyond; trec_eval 9 takes int(r·m + 0.9) items for recall r."""
+    """Return the highest precision at this recall or beyond; trec_eval 9 takes int(r·m + 0.9) documents for r."""
     return highest_precision(projection, nearly_rounded_up(np.float64(recall) * projection.num_relevant))
 
 
@@ -93,20 +93,20 @@ def nearly_rounded_up(x: FloatArray) -> IntArray:
 
 
 def highest_precision(projection: Projection, needed: IntArray) -> FloatArray:
-    """Return the highest precision at the relevant items from the `needed`-th on, one number for each request.
+    """Return the highest precision at the relevant documents from the `needed`-th on, one number for each query.
 
     >>> highest_precision(Projection.of_vectors([[2, 3, 9]]), np.array([2])).tolist()
     [[0.6666666666666666]]
     """
     found = projection.found
     precision = projection.recall_levels / found.positions
-    reached = projection.recall_levels >= projection.per_item_of_request(needed)
+    reached = projection.recall_levels >= projection.per_document_of_query(needed)
     highest = np.zeros(len(found.segments.sizes))
     np.maximum.at(highest, found.segments.owners[reached], precision[reached])
     precisions: FloatArray = highest.reshape(projection.source.shape)
     if not projection.sees_bottom:
         return precisions
-    # the last missing item has the highest precision: i/(n - m + i) grows with i
+    # the last missing document has the highest precision: i/(n - m + i) grows with i
     at_end = projection.num_relevant / corpus_size_of(projection)
     return np.where(num_missing(projection) > 0, np.maximum(precisions, at_end), precisions)
 

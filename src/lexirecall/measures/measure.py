@@ -141,10 +141,10 @@ class Measure(Row):
     def _sum_over_recall_levels(self, projection: Projection) -> FloatArray:
         """Compute sum_i e(p_i) z(i, m), over what was retrieved and what was not, and divide once."""
         n = corpus_size_of(projection)
-        m_of_item, levels = projection.num_relevant_of_item, projection.recall_levels
-        n_of_item = np.nan if projection.source.corpus_size is None else projection.per_item_of_request(n)
-        weights, divisor = self._weights(levels, m_of_item, n_of_item)
-        divisors = np.maximum(projection.num_relevant, 1) if divisor is m_of_item else divisor
+        m_of_document, levels = projection.num_relevant_of_document, projection.recall_levels
+        n_of_document = np.nan if projection.source.corpus_size is None else projection.per_document_of_query(n)
+        weights, divisor = self._weights(levels, m_of_document, n_of_document)
+        divisors = np.maximum(projection.num_relevant, 1) if divisor is m_of_document else divisor
         sees_missing = self.sees_missing(sees_bottom=projection.sees_bottom)
         if projection.source.conventions.ties == "expected":
             from lexirecall.measures.expected import Expected  # not on top: most rankings are put in one order
@@ -154,14 +154,14 @@ class Measure(Row):
                 return expected.quotients(divisors)
             terms = expected.terms(self._bottom if sees_missing else lambda level, m, n: 0.0)
         else:
-            terms = product(self._exposures(projection.positions, m_of_item, n_of_item), weights)
+            terms = product(self._exposures(projection.positions, m_of_document, n_of_document), weights)
         retrieved = projection.sum(terms)
         return (retrieved + self._tail(projection) if sees_missing else retrieved) / divisors
 
     def sums_over(
         self, positions: FloatArray, levels: IntArray, counts: BoolArray, m: IntArray, n: float
     ) -> FloatArray:
-        """Return sum_i e(p_i) z(i, m) of J rankings whose relevant items are among K positions, [J].
+        """Return sum_i e(p_i) z(i, m) of J rankings whose relevant documents are among K positions, [J].
 
         `counts` tells which of the positions are theirs, and `levels` is i there, [J, K]. For what was not retrieved,
         give its place at the bottom, or leave it out where it contributes nothing. The terms are not added up in the
@@ -199,12 +199,12 @@ class Measure(Row):
         return np.asarray(z), 1
 
     def _bottom(self, level: int, m: int, n: float) -> float:
-        """Exposure of the i-th relevant item if it was not retrieved."""
+        """Exposure of the i-th relevant document if it was not retrieved."""
         position = np.inf if np.isnan(n) else n - m + level
         return float(np.asarray(self._exposures(np.array([position]), m, np.array([n])))[0])
 
     def _tail(self, projection: Projection) -> FloatArray:
-        """Add up what the missing items contribute from the bottom of the corpus, [S, Q], before the division."""
+        """Add up what the missing documents contribute from the bottom of the corpus, [S, Q], before the division."""
         return sum_over_missing(
             projection,
             lambda places, levels, m, n: product(self._exposures(places, m, n), self._weights(levels, m, n)[0]),
@@ -250,9 +250,9 @@ def _asked(function: Formula) -> tuple[str, ...]:
 
 
 def _one_by_one(function: Callable[[FloatArray], float], projection: Projection) -> FloatArray:
-    systems, requests = projection.source.shape
-    values = np.zeros((systems, requests))
-    for s, q in np.ndindex(systems, requests):
+    runs, queries = projection.source.shape
+    values = np.zeros((runs, queries))
+    for s, q in np.ndindex(runs, queries):
         if projection.num_relevant[q]:
             values[s, q] = function(projection.vector(s, q, imputed=True))
     return values

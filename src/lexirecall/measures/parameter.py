@@ -45,7 +45,7 @@ class Share:
         return float(Fraction(str(self.percent)) / 100)
 
     def of(self, n: Any) -> IntArray:
-        """Return how many of n items it is at most, floor(n percent/100), without the errors of binary fractions.
+        """Return how many of n documents it is at most, floor(n percent/100), without the errors of binary fractions.
 
         >>> Share(7).of(np.array([100, 99])).tolist(), Share(29).of(100).tolist(), int(0.29 * 100)
         ([7, 6], 29, 28)
@@ -119,7 +119,7 @@ class Gains(dict[float, float]):
 
 @dataclass(frozen=True, slots=True)
 class ShareOrNumber(Parameter):
-    """A cut-off: a number of items, or a share of the corpus."""
+    """A cut-off: a number of documents, or a share of the corpus."""
 
     def check(self, name: str, value: Any) -> Any:
         """Return a number, or a share above 0 and at most 100%; or raise with what is allowed.

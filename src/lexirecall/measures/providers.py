@@ -1,15 +1,16 @@
 """Exposure of providers: how much attention the sellers, authors or publishers of relevant documents get from users.
 
 Belongs here: η of known providers, the rows that look for the worst-off of them, and the audit of them all. Not here:
-the map of items to providers (lexirecall.providers), possible providers (theory).
+the map of documents to providers (lexirecall.providers), possible providers (theory).
 
-η(π, R, R') = sum_i e(p_i) [item_i in R'], where R' are the relevant items of one provider. An item of several providers
-counts in full for each. The missing items are at the last places of the corpus, n-(m-r)+1 … n. Nobody knows which item
-has which place, so each has the mean exposure of these places. Where n is unknown, it has none.
+η(π, R, R') = sum_i e(p_i) [document_i in R'], where R' are the relevant documents of one provider. A document of
+several providers counts in full for each. The missing documents are at the last places of the corpus, n-(m-r)+1 … n.
+Nobody knows which document has which place, so each has the mean exposure of these places. Where n is unknown, it has
+none.
 
-The merit of a provider is the number of its relevant items. What it is due on a request is the exposure of all
+The merit of a provider is the number of its relevant documents. What it is due on a query is the exposure of all
 providers there, shared in proportion to merit. Its ratio is the sum of η over the sum of what it is due. Because each
-request is shared by itself, nobody is marked down for requests that have many relevant items or are served badly.
+query is shared by itself, nobody is marked down for queries that have many relevant documents or are served badly.
 """
 
 from collections.abc import Iterator
@@ -37,38 +38,38 @@ _DIGITS = 12  # decimals in which ratios are compared: equal ones may differ in 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shares:
-    """η for each of C pairs of a request and a provider with a relevant item for it, by request and then provider."""
+    """η for each of C pairs of a query and a provider with a relevant document for it, by query and then provider."""
 
-    requests: IntArray
+    queries: IntArray
     providers: IntArray
-    num_items: IntArray
-    """How many of the request's relevant items are the provider's."""
+    num_documents: IntArray
+    """How many of the query's relevant documents are the provider's."""
     exposures: FloatArray
-    """η in each system, [S, C]."""
+    """η in each run, [S, C]."""
 
-    def of_systems(self, order: IntArray) -> "Shares":
-        """Return the shares with the systems in another order."""
+    def of_runs(self, order: IntArray) -> "Shares":
+        """Return the shares with the runs in another order."""
         return replace(self, exposures=self.exposures[order])
 
     @property
     def due(self) -> FloatArray:
-        """What η would be if the relevant items of a request, whosever they are, had equal exposure, [S, C].
+        """What η would be if the relevant documents of a query, whosever they are, had equal exposure, [S, C].
 
         >>> shares = Shares(np.array([0, 0, 1]), np.array([0, 1, 0]), np.array([3, 1, 2]), np.array([[0.5, 1.5, 0.7]]))
         >>> shares.due.tolist()
         [[1.5, 0.5, 0.7]]
         """
-        if not len(self.requests):
+        if not len(self.queries):
             return self.exposures
-        is_first = np.diff(self.requests, prepend=-1) > 0
+        is_first = np.diff(self.queries, prepend=-1) > 0
         starts, of_pair = np.flatnonzero(is_first), np.cumsum(is_first) - 1
         totals = np.add.reduceat(self.exposures, starts, axis=1)
-        merits = np.add.reduceat(self.num_items, starts)
-        return np.asarray(totals[:, of_pair] * (self.num_items / merits[of_pair]))
+        merits = np.add.reduceat(self.num_documents, starts)
+        return np.asarray(totals[:, of_pair] * (self.num_documents / merits[of_pair]))
 
 
 def shares_of_providers(projection: Projection, e: str, p: float) -> Shares:
-    """Compute η of every provider on every request for which it has a relevant item.
+    """Compute η of every provider on every query for which it has a relevant document.
 
     >>> from lexirecall import project
     >>> positions = project({"q": {"a": 1, "b": 1}}, {"q": ["x", "a"]}, providers={"a": "Ada", "b": ["Ada", "Ben"]})
@@ -79,47 +80,47 @@ def shares_of_providers(projection: Projection, e: str, p: float) -> Shares:
     judgments, num_names = projection.source.judgments, len(owners.names)
     relevant = np.flatnonzero(judgments.grades >= projection.level)
     claims = members(owners.offsets, relevant)
-    requests = np.searchsorted(judgments.offsets, relevant, side="right") - 1
-    keys = np.repeat(requests, np.diff(owners.offsets)[relevant]) * num_names + owners.indices[claims]
-    pairs, pair_of_claim, num_items = np.unique(keys, return_inverse=True, return_counts=True)
+    queries = np.searchsorted(judgments.offsets, relevant, side="right") - 1
+    keys = np.repeat(queries, np.diff(owners.offsets)[relevant]) * num_names + owners.indices[claims]
+    pairs, pair_of_claim, num_documents = np.unique(keys, return_inverse=True, return_counts=True)
     pair_at = np.zeros(len(owners.indices), np.int64)
     pair_at[claims] = pair_of_claim
-    requests, providers = np.divmod(pairs, max(num_names, 1))
-    exposures = _exposures(projection, owners, pair_at, num_items, requests, {"e": e, "p": p})
-    return Shares(requests, providers, num_items, exposures)
+    queries, providers = np.divmod(pairs, max(num_names, 1))
+    exposures = _exposures(projection, owners, pair_at, num_documents, queries, {"e": e, "p": p})
+    return Shares(queries, providers, num_documents, exposures)
 
 
 def _exposures(
     projection: Projection,
     owners: Providers,
     pair_at: IntArray,
-    num_items: IntArray,
-    requests: IntArray,
+    num_documents: IntArray,
+    queries: IntArray,
     settings: dict[str, Any],
 ) -> FloatArray:
-    """Add up, for each system and pair, the exposures of the items that were retrieved and of those that were not."""
+    """Add up, for each run and pair, the exposures of the documents that were retrieved and of those that were not."""
     found = projection.found
-    num_systems, num_requests = projection.source.shape
-    num_owners = np.diff(owners.offsets)[found.items]
-    systems = np.repeat(found.segments.owners // num_requests, num_owners)
-    keys = systems * len(num_items) + pair_at[members(owners.offsets, found.items)]
+    num_runs, num_queries = projection.source.shape
+    num_owners = np.diff(owners.offsets)[found.documents]
+    runs = np.repeat(found.segments.owners // num_queries, num_owners)
+    keys = runs * len(num_documents) + pair_at[members(owners.offsets, found.documents)]
     seen = np.repeat(exposure_of(projection.positions, n_of_found(projection), **settings), num_owners)
-    shape = num_systems, len(num_items)
-    exposures = np.bincount(keys, seen, minlength=num_systems * len(num_items)).reshape(shape).astype(float)
+    shape = num_runs, len(num_documents)
+    exposures = np.bincount(keys, seen, minlength=num_runs * len(num_documents)).reshape(shape).astype(float)
     if (mean := mean_at_bottom(projection, settings)) is None:
         return exposures
-    num_found = np.bincount(keys, minlength=num_systems * len(num_items)).reshape(shape)
-    return exposures + (num_items - num_found) * mean[:, requests]
+    num_found = np.bincount(keys, minlength=num_runs * len(num_documents)).reshape(shape)
+    return exposures + (num_documents - num_found) * mean[:, queries]
 
 
 def n_of_found(projection: Projection) -> Any:
-    """Return n for each relevant item that was found; nan if it is unknown."""
+    """Return n for each relevant document that was found; nan if it is unknown."""
     n = projection.source.corpus_size
-    return np.nan if n is None else projection.per_item_of_request(n.astype(float))
+    return np.nan if n is None else projection.per_document_of_query(n.astype(float))
 
 
 def mean_at_bottom(projection: Projection, settings: dict[str, Any]) -> FloatArray | None:
-    """Return the mean exposure of the places that missing items have, [S, Q]; None if n is unknown."""
+    """Return the mean exposure of the places that missing documents have, [S, Q]; None if n is unknown."""
     if projection.source.corpus_size is None:
         return None
     at_bottom = sum_over_missing(projection, lambda places, levels, m, n: exposure_of(places, n, **settings))
@@ -258,19 +259,19 @@ def provider_exposure(
 def audit_of(positions: Positions, shares: Shares, among: BoolArray | None) -> ProviderExposure:
     """Add up the shares of each provider; `among` says which queries of a run count. Sums are exact."""
     which, column = np.unique(shares.providers, return_inverse=True)
-    counts = np.ones_like(shares.exposures, bool) if among is None else among[:, shares.requests]
-    num_requests, num_items = np.zeros((2, len(which), len(positions.systems)), np.int64)
-    np.add.at(num_requests, column, counts.T)
-    np.add.at(num_items, column, counts.T * shares.num_items[:, None])
+    counts = np.ones_like(shares.exposures, bool) if among is None else among[:, shares.queries]
+    num_queries, num_documents = np.zeros((2, len(which), len(positions.runs)), np.int64)
+    np.add.at(num_queries, column, counts.T)
+    np.add.at(num_documents, column, counts.T * shares.num_documents[:, None])
     sums, due = (
         ExactSums.grouped(np.where(counts, each, 0.0).T, column, len(which)).rounded()
         for each in (shares.exposures, shares.due)
     )
-    means = np.where(num_requests > 0, sums / np.maximum(num_requests, 1), np.nan)
+    means = np.where(num_queries > 0, sums / np.maximum(num_queries, 1), np.nan)
     ratios = np.divide(sums, due, out=np.full(sums.shape, np.nan), where=due > 0)
     names = owners_of(positions).names
     own = tuple(names[number] for number in which.tolist())
-    return ProviderExposure(positions.systems, own, means.T, ratios.T, num_requests.T, num_items.T)
+    return ProviderExposure(positions.runs, own, means.T, ratios.T, num_queries.T, num_documents.T)
 
 
 def audit_by(positions: Positions, row: Measure, policies: Policies) -> ProviderExposure:
@@ -281,9 +282,9 @@ def audit_by(positions: Positions, row: Measure, policies: Policies) -> Provider
 
 
 def worst_off(audit: ProviderExposure) -> tuple[str, ...]:
-    """Name the worst-off provider of each system, for the measure of their exposure.
+    """Name the worst-off provider of each run, for the measure of their exposure.
 
-    If several are equal, it is the one with the most requests, and then the first by name. Without providers the names
+    If several are equal, it is the one with the most queries, and then the first by name. Without providers the names
     are empty.
     """
     if not audit.providers:
@@ -293,32 +294,32 @@ def worst_off(audit: ProviderExposure) -> tuple[str, ...]:
     return tuple(audit.providers[c] for c in chosen.tolist())
 
 
-def _worst_of_request(projection: Projection, e: str, p: float) -> FloatArray:
-    """Return the smallest η of each request; undefined where no relevant item has a provider."""
+def _worst_of_query(projection: Projection, e: str, p: float) -> FloatArray:
+    """Return the smallest η of each query; undefined where no relevant document has a provider."""
     shares = shares_of_providers(projection, e, p)
     values = np.tile(np.where(projection.num_relevant > 0, np.nan, 0.0), (projection.source.shape[0], 1))
-    requests, starts = np.unique(shares.requests, return_index=True)
-    if len(requests):
-        values[:, requests] = np.minimum.reduceat(shares.exposures, starts, axis=1)
+    queries, starts = np.unique(shares.queries, return_index=True)
+    if len(queries):
+        values[:, queries] = np.minimum.reduceat(shares.exposures, starts, axis=1)
     return values
 
 
 def _worst_overall(projection: Projection, e: str, p: float, among: BoolArray | None) -> FloatArray:
-    """Return η of the worst-off provider of each system, on its requests; undefined on others with a relevant item."""
+    """Return η of the worst-off provider of each run, on its queries; undefined on others with a relevant document."""
     shares, owners = shares_of_providers(projection, e, p), owners_of(projection.source)
     names = worst_off(audit_of(projection.source, shares, among))
     values = np.tile(np.where(projection.num_relevant > 0, np.nan, 0.0), (projection.source.shape[0], 1))
     numbers = {name: number for number, name in enumerate(owners.names)}
     chosen = np.array([numbers.get(name, -1) for name in names])
-    systems, pairs = np.nonzero(shares.providers == chosen[:, None])
-    values[systems, shares.requests[pairs]] = shares.exposures[systems, pairs]
+    runs, pairs = np.nonzero(shares.providers == chosen[:, None])
+    values[runs, shares.queries[pairs]] = shares.exposures[runs, pairs]
     return values
 
 
 WORST_PROVIDER = Measure(
     "WorstProvider",
     "exposure of the worst-off provider of the query",
-    function=_worst_of_request,
+    function=_worst_of_query,
     formula="min over the providers with a relevant document of sum_i e(p_i) over their documents, e as for TSE",
     reference="DiazEM25",
     history="Follows the exposure of providers in Diaz, Ekstrand and Mitra (2025), for providers that are known.",

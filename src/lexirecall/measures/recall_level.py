@@ -275,7 +275,7 @@ RE = Measure(
 
 
 def needed_for_recall(recall: float, m: IntArray) -> IntArray:
-    """Return how many of m relevant items make up a share, ceil(recall · m), without the errors of binary fractions.
+    """Return how many of m relevant documents make up a share, ceil(recall · m), without errors of binary fractions.
 
     >>> needed_for_recall(0.07, np.array([100])), int(np.ceil(0.07 * 100))
     (array([7]), 8)
@@ -289,7 +289,7 @@ def needed_for_recall(recall: float, m: IntArray) -> IntArray:
 
 
 def at_recall(i: IntArray, m: IntArray, recall: float) -> BoolArray:
-    """Tell which relevant item is the one that reaches the recall, the c-th, c = ceil(recall · m).
+    """Tell which relevant document is the one that reaches the recall, the c-th, c = ceil(recall · m).
 
     >>> at_recall(np.array([1, 2, 3]), np.array([3, 3, 3]), 0.5).tolist()
     [False, True, False]

@@ -31,7 +31,7 @@ def _recall_beyond_chance(projection: Projection, share: float) -> FloatArray:
 
 
 def _others(m: Any, n: Any) -> Any:
-    """Return how many items are not relevant; 1 if none is, for a division of 0."""
+    """Return how many documents are not relevant; 1 if none is, for a division of 0."""
     return np.maximum(n - m, 1)
 
 
@@ -124,7 +124,7 @@ TNR = Measure(
 
 
 def _found_of(recall: float, m: Any) -> IntArray:
-    """Return the last relevant item within a recall, floor(recall · m); 0 if even the first one is beyond it."""
+    """Return the last relevant document within a recall, floor(recall · m); 0 if even the first one is beyond it."""
     return Share.of_fraction(recall).of(m)
 
 

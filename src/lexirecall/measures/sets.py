@@ -54,7 +54,7 @@ def _expected_set_ap(projection: Projection) -> FloatArray:
 
 
 def _share(projection: Projection, whole: FloatArray) -> FloatArray:
-    """Divide the number of relevant items in the list. Imputed positions lie below it; tied items may be cut off."""
+    """Divide the number of relevant documents in the list. Imputed positions lie below it; tied ones may be cut off."""
     part = count_within(projection.found, projection.source.num_retrieved)
     return _quotient(part.over, part.under * whole)
 

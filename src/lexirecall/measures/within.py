@@ -1,6 +1,6 @@
-"""Counts of items down to a depth, also in the mean over the orders of tied items.
+"""Counts of documents down to a depth, also in the mean over the orders of tied documents.
 
-Belongs here: how many items of each ranking are above a border. Not here: other means over orders (expected).
+Belongs here: how many documents of each ranking are above a border. Not here: other means over orders (expected).
 """
 
 import numpy as np
@@ -12,9 +12,9 @@ from lexirecall.tracks import Tracks
 
 
 def count_within(tracks: Tracks, depth: IntArray) -> Ratio:
-    """Count the items of each ranking down to its `depth`, [S, Q], in the mean over all orders of tied items.
+    """Count the documents of each ranking down to its `depth`, [S, Q], in the mean over all orders of tied documents.
 
-    At most one block lies across the depth: if j of its b places are above the depth, its c items count c j/b.
+    At most one block lies across the depth: if j of its b places are above the depth, its c documents count c j/b.
     """
     if tracks.block_starts is None or tracks.block_sizes is None:
         owners = tracks.segments.owners
@@ -25,9 +25,9 @@ def count_within(tracks: Tracks, depth: IntArray) -> Ratio:
 
 
 def square_within(tracks: Tracks, depth: IntArray) -> Ratio:
-    """Return the mean of the square of the same count, [S, Q], over all orders of tied items.
+    """Return the mean of the square of the same count, [S, Q], over all orders of tied documents.
 
-    Two different items of the block are both above the depth with probability j (j-1) / (b (b-1)).
+    Two different documents of the block are both above the depth with probability j (j-1) / (b (b-1)).
     """
     whole, c, j, b = _across(tracks, depth)
     pairs = np.maximum(b * (b - 1), 1)
@@ -36,12 +36,12 @@ def square_within(tracks: Tracks, depth: IntArray) -> Ratio:
 
 
 def _across(tracks: Tracks, depth: IntArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Count the items of each ranking in blocks that end above the depth, and c, j and b of the block across it.
+    """Count the documents of each ranking in blocks that end above the depth, and c, j and b of the block across it.
 
     Where no block lies across the depth, b is 1, and c and j are 0.
     """
     owners = tracks.segments.owners
-    assert tracks.block_starts is not None and tracks.block_sizes is not None  # noqa: S101, PT018 - of tied items
+    assert tracks.block_starts is not None and tracks.block_sizes is not None  # noqa: S101, PT018 - of tied documents
     starts, sizes, deepest = tracks.block_starts, tracks.block_sizes, depth.ravel()[owners]
     across = (starts < deepest) & (deepest < starts + sizes)
     c, whole = (sums_of(which, owners, depth.size) for which in (across, starts + sizes <= deepest))

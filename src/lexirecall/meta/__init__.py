@@ -75,7 +75,7 @@ def study(
     `num_samples` is how often labels are removed at random; the same `seed` draws the same ones.
 
     >>> from lexirecall import simulate_collection
-    >>> simulated = simulate_collection(1, num_requests=5)
+    >>> simulated = simulate_collection(1, num_queries=5)
     >>> made = study(simulated.qrels, simulated.runs, ["R@1000", "RR"], num_samples=2)
     >>> [(row["measure"], round(row["ties"], 3)) for row in made.tables["ties"]]
     [('LexiRecall', 0.0), ('R@1000', 0.067), ('RR', 0.5)]
@@ -152,11 +152,11 @@ class _Questions:
         scores = evaluate(collection.positions, measures=self.measures, **asdict(collection.policies))
         for note in scores.notes:
             yield Note(note.kind, f"{collection.name}: {note.text}", note.count)
-        num_requests = data.describe(collection)["queries"]
-        num_pairs = comb(len(collection.positions.systems), 2)
-        least = least_attainable("sign", num_requests, num_pairs, correction="holm", alpha=self.alpha)
+        num_queries = data.describe(collection)["queries"]
+        num_pairs = comb(len(collection.positions.runs), 2)
+        least = least_attainable("sign", num_queries, num_pairs, correction="holm", alpha=self.alpha)
         if not least.is_possible:
-            yield Note("least p", f"{collection.name}: {least.note}", num_requests)
+            yield Note("least p", f"{collection.name}: {least.note}", num_queries)
         if collection.positions.follow_labels:
             why = "with these rules (judged-only, optimistic, or ties worst or best) the order depends on the labels"
             yield Note("degradation", f"{collection.name}: {why}, so no labels are removed", 1)
@@ -177,8 +177,8 @@ class _Questions:
             str(row): Outcomes.of(row, each, positions, policies)
             for row, each in zip(self.measures, decisions, strict=True)
         }
-        requests = np.any([each.compared > 0 for each in decisions], axis=0)
-        bootstrap = Bootstrap(requests, self.seed, self.alpha, teams=collection.team_numbers)
+        queries = np.any([each.compared > 0 for each in decisions], axis=0)
+        bootstrap = Bootstrap(queries, self.seed, self.alpha, teams=collection.team_numbers)
         named = {name: each.decisions for name, each in outcomes.items()}
         reference, *others = named
         tied, of_ties = ties.tie_rows(named, bootstrap)
@@ -191,7 +191,7 @@ class _Questions:
             power.append(sensitivity.power_row(row, outcomes[str(row)], collection, alpha=self.alpha))
             progress.advance(1)
         power, of_power = sensitivity.with_intervals(power, list(outcomes.values()), bootstrap)
-        split = halves.halves_rows(outcomes, requests, alpha=self.alpha, seed=self.seed, progress=progress)
+        split = halves.halves_rows(outcomes, queries, alpha=self.alpha, seed=self.seed, progress=progress)
         degraded: list[dict[str, Any]] = []
         of_labels: list[dict[str, Any]] = []
         if not positions.follow_labels:
@@ -230,7 +230,7 @@ def _record(collection: Collection) -> dict[str, Any]:
     return {
         "qrels": positions.judgments.name,
         "task": collection.task,
-        "runs": list(positions.systems),
+        "runs": list(positions.runs),
         "teams": collection.teams,
         "corpus_size": sizes if sizes is None or len(sizes) > 1 else sizes[0],
         **asdict(positions.conventions),

@@ -26,7 +26,7 @@ _BY_NUMBER, _BY_NUMBER_WITHIN = ("NumRelRet", "SetR"), ("R", "P", "Success", "Re
 def agreement(reference: Decisions, decisions: Decisions) -> tuple[float | None, int]:
     """Return how often the reference takes the side of a measure, and how many decisions of the measure there are.
 
-    The share is over all pairs of systems and all requests, pooled, that the measure separates. The reference agrees if
+    The share is over all pairs of runs and all queries, pooled, that the measure separates. The reference agrees if
     it has the same sign; where it ties, it disagrees. The share is None if the measure separates nothing.
 
     >>> import numpy as np
@@ -66,7 +66,7 @@ def agreement_rows(
 def is_by_definition(row: Evaluable, positions: Positions, policies: Policies) -> bool:
     """Tell whether LexiRecall cannot but take the side of a measure that separates two rankings.
 
-    It cannot if the measure is about the last position alone, or about how many relevant items are found, which
+    It cannot if the measure is about the last position alone, or about how many relevant documents are found, which
     LexiRecall asks first; measures with a cut-off are, if every list has ended there. What was not retrieved must be
     below all that was: the optimistic rule puts it elsewhere.
 
@@ -78,7 +78,7 @@ def is_by_definition(row: Evaluable, positions: Positions, policies: Policies) -
     if not isinstance(row, Measure) or row.level(policies.level) != policies.level:
         return False
     cutoff = row.settings.get("cutoff")
-    if row.name in _BY_PLACE:  # an item found at the very bottom is where a missing one is imputed
+    if row.name in _BY_PLACE:  # a document found at the very bottom is where a missing one is imputed
         return positions.corpus_size is not None and bool((positions.num_retrieved < positions.corpus_size).all())
     is_whole = isinstance(cutoff, int) and cutoff >= int(positions.num_retrieved.max(initial=0))
     counts_all = row.name in _BY_NUMBER or (row.name in _BY_NUMBER_WITHIN and is_whole)

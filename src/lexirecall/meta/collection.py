@@ -72,16 +72,16 @@ class Collection:
     def __post_init__(self) -> None:
         object.__setattr__(self, "positions", self.positions.sought(self.policies.level))  # labels are those of units
         check_ties(self.positions.conventions.ties)
-        if len(self.positions.systems) < 2:
+        if len(self.positions.runs) < 2:
             raise UsageError(f"{self.name}: there is only one run, so there is nothing to compare it with",
                              remedy="a study needs two or more runs")  # fmt: skip
         if self.teams is not None:
-            object.__setattr__(self, "teams", teams_of(self.teams, self.positions.systems))
+            object.__setattr__(self, "teams", teams_of(self.teams, self.positions.runs))
 
     @property
     def team_numbers(self) -> IntArray:
         """The team of each run, as a number from 0 on in the order of their names, [S]."""
-        teams = [self.teams[run] if self.teams else run for run in self.positions.systems]
+        teams = [self.teams[run] if self.teams else run for run in self.positions.runs]
         return np.unique(teams, return_inverse=True)[1].astype(np.int64)
 
 

@@ -1,9 +1,9 @@
-"""Conclusions: which of two systems a measure calls better over some of the requests, and whether significantly.
+"""Conclusions: which of two runs a measure calls better over some of the queries, and whether significantly.
 
 Belongs here: the sign of the mean difference, and the sign test with Holm's correction, of all pairs on many samples of
-requests at once. Not here: the samples (`halves`, `resampling`), the tests by themselves (statistics).
+queries at once. Not here: the samples (`halves`, `resampling`), the tests by themselves (statistics).
 
-A sample is a row of weights: how often each request counts. The test sees nothing but who wins each request, so it is
+A sample is a row of weights: how often each query counts. The test sees nothing but who wins each query, so it is
 the same for all measures, and what differs between them cannot come from their tests.
 """
 
@@ -29,11 +29,11 @@ _BLOCK = 2**21  # pairs and samples at once
 
 @dataclass(frozen=True, eq=False)
 class Outcomes:
-    """What one measure says of S systems on Q requests: who wins, and by how much."""
+    """What one measure says of S runs on Q queries: who wins, and by how much."""
 
     decisions: Decisions
     values: FloatArray | None = None
-    """The value of each system, [S, Q], more being better; 0 where it has none. None for signs."""
+    """The value of each run, [S, Q], more being better; 0 where it has none. None for signs."""
     has_value: BoolArray | None = None
     """Where it has one, [S, Q]."""
     sizes: FloatArray | None = None
@@ -49,13 +49,13 @@ class Outcomes:
             return cls(decisions, np.where(has_value, values, 0.0), has_value)
         if parse_preference(row).is_sized:
             pairs = compared_pairs(positions, parse_preference(row), policies)
-            return cls(decisions, sizes=pairs.values[np.triu_indices(len(pairs.systems), 1)].astype(float))
+            return cls(decisions, sizes=pairs.values[np.triu_indices(len(pairs.runs), 1)].astype(float))
         return cls(decisions)
 
     def averages(self) -> tuple[FloatArray, BoolArray]:
-        """Return what the systems are put in order by, and where it is defined, [S, Q].
+        """Return what the runs are put in order by, and where it is defined, [S, Q].
 
-        Of a measure it is the value, of a preference the mean preference against the other systems.
+        Of a measure it is the value, of a preference the mean preference against the other runs.
         """
         if self.values is not None and self.has_value is not None:
             return self.values, self.has_value
@@ -66,7 +66,7 @@ class Outcomes:
 
 @dataclass(frozen=True, eq=False)
 class Conclusions:
-    """What a measure concludes of P pairs of systems on K samples of requests."""
+    """What a measure concludes of P pairs of runs on K samples of queries."""
 
     directions: IntArray
     """The sign of the mean difference, [P, K]: 1 if the first is better."""
@@ -105,14 +105,14 @@ class Conclusions:
             return np.asarray((counts * (self._holm(counts) < alpha)).sum(axis=0) / counts.sum(axis=0))
 
 
-def blocks_of_samples(num_samples: int, num_systems: int) -> Iterator[slice]:
+def blocks_of_samples(num_samples: int, num_runs: int) -> Iterator[slice]:
     """Cut samples into blocks for which all pairs fit into tens of megabytes."""
-    size = max(1, _BLOCK // max(1, num_systems * (num_systems - 1) // 2))
+    size = max(1, _BLOCK // max(1, num_runs * (num_runs - 1) // 2))
     return (slice(start, start + size) for start in range(0, num_samples, size))
 
 
 def conclude(outcomes: Outcomes, weights: FloatArray) -> Conclusions:
-    """Conclude from samples of requests, [K, Q].
+    """Conclude from samples of queries, [K, Q].
 
     >>> ranks = np.array([[0] * 8 + [1], [1] * 8 + [0]], np.int16)
     >>> outcomes = Outcomes(Decisions(np.ones((2, 9), bool), ranks=ranks))
@@ -128,16 +128,16 @@ def conclude(outcomes: Outcomes, weights: FloatArray) -> Conclusions:
 
 def _won_and_lost(decisions: Decisions, weights: FloatArray) -> tuple[IntArray, IntArray, IntArray]:
     """Count wins, losses and comparisons of each pair in each sample, [P, K] each."""
-    by_request = weights.T.astype(np.float32)  # sums of up to 2^24 comparisons are exact
-    among, drawn = decisions.taking_part, by_request.sum(axis=0)
+    by_query = weights.T.astype(np.float32)  # sums of up to 2^24 comparisons are exact
+    among, drawn = decisions.taking_part, by_query.sum(axis=0)
     everywhere = among.all()
     parts = []
     for s, signs in decisions.rows():
         sizes = signs.astype(np.float32)
-        balance, decided = sizes @ by_request, np.abs(sizes) @ by_request
+        balance, decided = sizes @ by_query, np.abs(sizes) @ by_query
         compared = np.broadcast_to(drawn, decided.shape)
         if not everywhere:
-            compared = (among[s] & among[s + 1 :]).astype(np.float32) @ by_request
+            compared = (among[s] & among[s + 1 :]).astype(np.float32) @ by_query
         parts.append(np.stack([(decided + balance) / 2, (decided - balance) / 2, compared]))
     wins, losses, compared = np.concatenate(parts, axis=1).astype(np.int64)
     return wins, losses, compared
@@ -155,7 +155,7 @@ def _directions(outcomes: Outcomes, weights: FloatArray, balances: IntArray) -> 
         sums = values @ weights.T
         return _signs(sums[a] - sums[b], np.maximum(np.abs(sums[a]), np.abs(sums[b])))
     columns = []
-    for sample in weights:  # means of a pair are over the requests on which both take part
+    for sample in weights:  # means of a pair are over the queries on which both take part
         sums = (values * sample) @ among.T.astype(float)
         columns.append(_signs(sums[a, b] - sums[b, a], np.maximum(np.abs(sums[a, b]), np.abs(sums[b, a]))))
     return np.stack(columns, axis=1)

@@ -1,6 +1,6 @@
-"""Correlation: how alike the orders are in which two measures put the systems.
+"""Correlation: how alike the orders are in which two measures put the runs.
 
-Belongs here: Kendall's tau between the orders of systems by their means, with an interval over requests. Not here: tau
+Belongs here: Kendall's tau between the orders of runs by their means, with an interval over queries. Not here: tau
 itself (statistics.kendall).
 """
 
@@ -22,15 +22,15 @@ COLUMNS = ("collection", "task", "label", "a", "b", "tau", "tau_low", "tau_high"
 def tau_rows(outcomes: Mapping[str, Outcomes], bootstrap: Bootstrap) -> list[dict[str, Any]]:
     """Return tau between each pair of measures, with its interval.
 
-    The systems are put in order by their mean value, or for a preference by their mean preference against the others.
+    The runs are put in order by their mean value, or for a preference by their mean preference against the others.
     """
     names, averages = list(outcomes), [each.averages() for each in outcomes.values()]
     if len(names) < 2:
         return []
     taus = kendall_tau(np.stack([_means(values.sum(axis=1), part.sum(axis=1)) for values, part in averages]))
     lows, highs = _intervals(averages, bootstrap, len(names))
-    num_systems = averages[0][0].shape[0]
-    counts = {"runs": num_systems, "pairs": num_systems * (num_systems - 1) // 2, "queries": bootstrap.num_requests}
+    num_runs = averages[0][0].shape[0]
+    counts = {"runs": num_runs, "pairs": num_runs * (num_runs - 1) // 2, "queries": bootstrap.num_queries}
     return [
         {"a": names[i], "b": names[j], **bounded("tau", taus[i, j], lows[i, j], highs[i, j]), **counts}
         for i, j in combinations(range(len(names)), 2)
@@ -42,7 +42,7 @@ def _intervals(averages: list[Any], bootstrap: Bootstrap, num_measures: int) -> 
         return (np.full((num_measures, num_measures), np.nan),) * 2
     means = np.stack(
         [_means(bootstrap.sums(values.T), bootstrap.sums(part.T.astype(float))) for values, part in averages], axis=1
-    )  # [resamples, measures, systems]
+    )  # [resamples, measures, runs]
     return bootstrap.intervals(np.stack([kendall_tau(each) for each in means]))
 
 

@@ -48,7 +48,7 @@ def describe(collection: Collection) -> dict[str, Any]:
         "collection": collection.name,
         "task": collection.task,
         "queries": int(has_relevant.sum()),
-        "runs": len(positions.systems),
+        "runs": len(positions.runs),
         "teams": int(collection.team_numbers.max()) + 1,
         "relevant": _mean(projection.num_relevant[has_relevant]),
         "retrieved": retrieved,

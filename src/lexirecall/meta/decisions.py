@@ -1,9 +1,9 @@
-"""Decisions: what a measure says of each pair of systems on every request, and how far two measures say the same.
+"""Decisions: what a measure says of each pair of runs on every query, and how far two measures say the same.
 
 Belongs here: all pairs as compact orders, and counting over them. Not here: what the counts are for (the other modules
 of this package).
 
-A measure orders the systems on each request, so S small integers per request hold all its S(S-1)/2 decisions. Signs of
+A measure orders the runs on each query, so S small integers per query hold all its S(S-1)/2 decisions. Signs of
 pairs are made from them row by row and never kept. A preference that is not an order, such as RPP, keeps its signs.
 """
 
@@ -35,18 +35,18 @@ _ORDERS: dict[tuple[object, ...], Callable[[Projection], IntArray]] = {
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """The decisions of one measure between each pair of S systems on each of Q requests."""
+    """The decisions of one measure between each pair of S runs on each of Q queries."""
 
     taking_part: BoolArray
-    """Which systems are compared on which requests, [S, Q]."""
+    """Which runs are compared on which queries, [S, Q]."""
     ranks: Ranks | None = None
-    """The place of each system on each request, [S, Q], the smaller the better; equal where the measure ties."""
+    """The place of each run on each query, [S, Q], the smaller the better; equal where the measure ties."""
     signs: SignArray | None = None
-    """Which of two systems is preferred, [S, S, Q], if the preference is not an order."""
+    """Which of two runs is preferred, [S, S, Q], if the preference is not an order."""
 
     @property
     def num_compared(self) -> int:
-        """How many pairs are compared, over all requests."""
+        """How many pairs are compared, over all queries."""
         return int(self.compared.sum())
 
     @property
@@ -60,12 +60,12 @@ class Decisions:
 
     @property
     def compared(self) -> IntArray:
-        """How many pairs are compared on each request, [Q]."""
+        """How many pairs are compared on each query, [Q]."""
         return _num_pairs(self.taking_part.sum(axis=0))
 
     @property
     def tied(self) -> IntArray:
-        """How many pairs are tied on each request, [Q]."""
+        """How many pairs are tied on each query, [Q]."""
         if self.ranks is None:
             decided = np.zeros(self.taking_part.shape[1], np.int64)
             for _, signs in self.rows():
@@ -74,14 +74,14 @@ class Decisions:
         return np.asarray(_num_pairs(self._sizes()).sum(axis=1))
 
     def _sizes(self) -> IntArray:
-        """Count the systems that share each rank, [Q, ranks]."""
+        """Count the runs that share each rank, [Q, ranks]."""
         assert self.ranks is not None  # noqa: S101 - an order is asked for
-        span, num_requests = int(self.ranks.max(initial=0)) + 1, self.ranks.shape[1]
-        groups = np.arange(num_requests) * span + self.ranks
-        return np.bincount(groups[self.taking_part], minlength=num_requests * span).reshape(num_requests, span)
+        span, num_queries = int(self.ranks.max(initial=0)) + 1, self.ranks.shape[1]
+        groups = np.arange(num_queries) * span + self.ranks
+        return np.bincount(groups[self.taking_part], minlength=num_queries * span).reshape(num_queries, span)
 
     def rows(self) -> Iterator[tuple[int, SignArray]]:
-        """Give each system but the last, and how it compares with those after it; 0 where it is not compared."""
+        """Give each run but the last, and how it compares with those after it; 0 where it is not compared."""
         among = None if self.taking_part.all() else self.taking_part
         for s in range(len(self.taking_part) - 1):
             signs = self.against_later(s)
@@ -89,7 +89,7 @@ class Decisions:
 
     @property
     def balances(self) -> FloatArray:
-        """The mean preference of each system against the others that take part, [S, Q]; nan where there is none.
+        """The mean preference of each run against the others that take part, [S, Q]; nan where there is none.
 
         >>> Decisions(np.ones((3, 1), bool), ranks=np.array([[0], [1], [1]], np.int16)).balances.ravel().tolist()
         [1.0, -0.5, -0.5]
@@ -103,33 +103,33 @@ class Decisions:
             assert self.signs is not None  # noqa: S101 - one of the two is given
             return np.asarray(np.einsum("abq,bq->aq", self.signs, self.taking_part, dtype=np.int64))
         up_to = np.cumsum(self._sizes(), axis=1)
-        requests = np.arange(self.ranks.shape[1])
-        not_worse = up_to[requests, self.ranks]
-        better = not_worse - self._sizes()[requests, self.ranks]
+        queries = np.arange(self.ranks.shape[1])
+        not_worse = up_to[queries, self.ranks]
+        better = not_worse - self._sizes()[queries, self.ranks]
         return np.asarray(up_to[:, -1] - not_worse - better)
 
-    def against_later(self, system: int) -> SignArray:
-        """Compare a system with those after it, [S - 1 - system, Q]: 1 where it is preferred, -1 where the other is.
+    def against_later(self, run: int) -> SignArray:
+        """Compare a run with those after it, [S - 1 - run, Q]: 1 where it is preferred, -1 where the other is.
 
         >>> Decisions(np.ones((3, 1), bool), ranks=np.array([[1], [0], [1]], np.int16)).against_later(0).tolist()
         [[-1], [0]]
         """
         if self.ranks is None:
             assert self.signs is not None  # noqa: S101 - one of the two is given
-            return self.signs[system, system + 1 :]
-        mine, others = self.ranks[system], self.ranks[system + 1 :]
+            return self.signs[run, run + 1 :]
+        mine, others = self.ranks[run], self.ranks[run + 1 :]
         return np.asarray(np.less(mine, others).view(np.int8) - np.greater(mine, others).view(np.int8))
 
-    def on(self, requests: BoolArray) -> "Decisions":
-        """Return the decisions on some requests only."""
-        ranks = None if self.ranks is None else self.ranks[:, requests]
-        signs = None if self.signs is None else self.signs[:, :, requests]
-        return Decisions(self.taking_part[:, requests], ranks, signs)
+    def on(self, queries: BoolArray) -> "Decisions":
+        """Return the decisions on some queries only."""
+        ranks = None if self.ranks is None else self.ranks[:, queries]
+        signs = None if self.signs is None else self.signs[:, :, queries]
+        return Decisions(self.taking_part[:, queries], ranks, signs)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Concordance:
-    """How often two measures say the same of a pair of systems, on each of Q requests."""
+    """How often two measures say the same of a pair of runs, on each of Q queries."""
 
     compared: IntArray
     """Pairs that both compare, [Q]."""
@@ -142,27 +142,27 @@ class Concordance:
 
     @property
     def num_compared(self) -> int:
-        """Pairs that both compare, over all requests."""
+        """Pairs that both compare, over all queries."""
         return int(self.compared.sum())
 
     @property
     def num_same(self) -> int:
-        """Pairs that both decide in the same way, over all requests."""
+        """Pairs that both decide in the same way, over all queries."""
         return int(self.same.sum())
 
     @property
     def num_decided(self) -> int:
-        """Pairs that the second decides, over all requests."""
+        """Pairs that the second decides, over all queries."""
         return int(self.decided.sum())
 
     @property
     def num_tied(self) -> int:
-        """Pairs that both tie, over all requests."""
+        """Pairs that both tie, over all queries."""
         return int(self.tied.sum())
 
 
 def concordance(x: Decisions, y: Decisions) -> Concordance:
-    """Count where two measures decide the same, over all pairs that both compare on each request.
+    """Count where two measures decide the same, over all pairs that both compare on each query.
 
     >>> everyone = np.ones((3, 1), bool)
     >>> x = Decisions(everyone, ranks=np.array([[0], [1], [2]], np.int16))
@@ -174,8 +174,8 @@ def concordance(x: Decisions, y: Decisions) -> Concordance:
     common = x.taking_part & y.taking_part
     x, y = Decisions(common, x.ranks, x.signs), Decisions(common, y.ranks, y.signs)
     counts = np.zeros((2, common.shape[1]), np.int64)
-    requests = np.asarray(common.any(axis=0))
-    counts[:, requests] = _counted(*((x, y) if requests.all() else (x.on(requests), y.on(requests))))
+    queries = np.asarray(common.any(axis=0))
+    counts[:, queries] = _counted(*((x, y) if queries.all() else (x.on(queries), y.on(queries))))
     compared, decided = x.compared, y.compared - y.tied
     balance, equal = counts
     # With C pairs decided the same way, D decided the opposite way and T tied by both: balance = C - D, equal = C + T,
@@ -187,7 +187,7 @@ def concordance(x: Decisions, y: Decisions) -> Concordance:
 def _counted(x: Decisions, y: Decisions) -> IntArray:
     """Count the pairs decided the same way less those decided the opposite way, and those with equal signs, [2, Q]."""
     common = x.taking_part
-    compared = None if common.all() else common  # nearly always all systems take part
+    compared = None if common.all() else common  # nearly always all runs take part
     counts = np.zeros((2, common.shape[1]), np.int64)
     for s in range(len(common) - 1):
         mine, theirs = x.against_later(s), y.against_later(s)
@@ -201,7 +201,7 @@ def _counted(x: Decisions, y: Decisions) -> IntArray:
 
 
 def by_pair(x: Decisions, y: Decisions) -> BoolArray:
-    """Tell, of each pair on each request, whether both decide it in the same way, the second does, and both compare it.
+    """Tell, of each pair on each query, whether both decide it in the same way, the second does, and both compare it.
 
     >>> everyone = np.ones((2, 2), bool)
     >>> x = Decisions(everyone, ranks=np.array([[0, 0], [1, 0]], np.int16))
@@ -228,7 +228,7 @@ def _num_pairs(number: IntArray) -> IntArray:
 
 
 def decide(row: Evaluable, positions: Positions, policies: Policies) -> Decisions:
-    """Compare each pair of systems on every request by a measure or preference, with the decisions of `compare`.
+    """Compare each pair of runs on every query by a measure or preference, with the decisions of `compare`.
 
     >>> from lexirecall import parse_measure, project
     >>> positions = project({"q": {"a": 1}}, {"x": {"q": ["b", "a"]}, "y": {"q": ["a"]}, "z": {"q": ["c", "a"]}})
@@ -259,7 +259,7 @@ def _decide(row: Evaluable, projection: Projection, policies: Policies) -> Decis
 
 
 def dense_ranks(values: FloatArray) -> Ranks:
-    """Rank the systems on each request by their values, [S, Q]: how many different values are higher.
+    """Rank the runs on each query by their values, [S, Q]: how many different values are higher.
 
     Values that count as equal share a rank. If the first of three values equals the second and the second the third,
     all three share a rank, even if the first does not equal the third. That takes two differences of a trillionth.
@@ -267,10 +267,10 @@ def dense_ranks(values: FloatArray) -> Ranks:
     >>> dense_ranks(np.array([[0.1 + 0.2], [0.5], [0.3], [0.1]])).ravel().tolist()
     [1, 0, 1, 2]
     """
-    by_request = np.ascontiguousarray(-values.T)
-    order = np.argsort(by_request, axis=1)
-    ascending = np.take_along_axis(by_request, order, axis=1)
-    is_new = np.zeros(by_request.shape, np.int16 if len(values) < 2**15 else np.int32)
+    by_query = np.ascontiguousarray(-values.T)
+    order = np.argsort(by_query, axis=1)
+    ascending = np.take_along_axis(by_query, order, axis=1)
+    is_new = np.zeros(by_query.shape, np.int16 if len(values) < 2**15 else np.int32)
     is_new[:, 1:] = ~is_equal(ascending[:, 1:], ascending[:, :-1])
     ranks = np.empty_like(is_new)
     np.put_along_axis(ranks, order, np.cumsum(is_new, axis=1, dtype=is_new.dtype), axis=1)

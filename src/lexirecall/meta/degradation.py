@@ -2,9 +2,9 @@
 
 Belongs here: choosing the labels to remove, and what the measures then say.
 
-Positions are read once; removing a label is a mask over them. In each sample the relevant items of a request are put in
-a random order, and for every share the first of them keep their labels. So what is left for a larger share is part of
-what is left for a smaller one.
+Positions are read once; removing a label is a mask over them. In each sample the relevant documents of a query are put
+in a random order, and for every share the first of them keep their labels. So what is left for a larger share is part
+of what is left for a smaller one.
 """
 
 from collections.abc import Iterator, Sequence
@@ -49,9 +49,9 @@ def num_kept(num_relevant: IntArray, tenths: int) -> IntArray:
 
 
 def random_places(weights: FloatArray, offsets: IntArray, bits: np.random.PCG64) -> IntArray:
-    """Put the items of each request in a random order, and return the place of each, counted from 0.
+    """Put the documents of each query in a random order, and return the place of each, counted from 0.
 
-    The first k are a weighted sample without replacement: each next item is drawn from the rest with a probability
+    The first k are a weighted sample without replacement: each next document is drawn from the rest with a probability
     proportional to its weight. It is enough to sort by E/w with an exponentially distributed E (Efraimidis & Spirakis
     2006). They come from the raw bits of a named generator, which numpy promises never to change.
 
@@ -68,17 +68,17 @@ def random_places(weights: FloatArray, offsets: IntArray, bits: np.random.PCG64)
 
 
 def kept_labels(positions: Positions, level: float, removal: str, bits: np.random.PCG64) -> Iterator[BoolArray]:
-    """Draw one sample: for each share of labels removed, from .1 to .9, which judged items keep theirs.
+    """Draw one sample: for each share of labels removed, from .1 to .9, which judged documents keep theirs.
 
-    Only relevant items lose their labels. With `uniform` all are equally likely to. With `frequency` an item is kept
-    with a weight of 1 + the number of runs that retrieve it. So items that few systems find are more likely to lose
-    theirs, as in shallow pools.
+    Only relevant documents lose their labels. With `uniform` all are equally likely to. With `frequency` a document is
+    kept with a weight of 1 + the number of runs that retrieve it. So documents that few runs find are more likely to
+    lose theirs, as in shallow pools.
     """
     relevant = np.flatnonzero(positions.judgments.grades >= level)
     num_relevant = positions.judgments.num_relevant(level)
     weights = np.ones(len(relevant))
     if removal == "frequency":
-        weights += np.bincount(positions.found.items, minlength=len(positions.judgments.grades))[relevant]
+        weights += np.bincount(positions.found.documents, minlength=len(positions.judgments.grades))[relevant]
     places = random_places(weights, offsets_of(num_relevant), bits)
     for tenths in TENTHS[1:]:
         kept = np.ones(len(positions.judgments.grades), bool)
@@ -87,12 +87,12 @@ def kept_labels(positions: Positions, level: float, removal: str, bits: np.rando
 
 
 Counts = npt.NDArray[np.int32]
-"""How often both decide the same way, and the full labels decide, of each pair on each request, [2, P, Q]."""
+"""How often both decide the same way, and the full labels decide, of each pair on each query, [2, P, Q]."""
 
 
 @dataclass(frozen=True, slots=True)
 class Degraded:
-    """The counts behind one row, on each request, added up over the samples; and what each sample gives alone."""
+    """The counts behind one row, on each query, added up over the samples; and what each sample gives alone."""
 
     counts: IntArray
     """Parts and wholes of the QUANTITIES, [3, 2, Q]."""
@@ -115,7 +115,7 @@ def degradation_rows(
     `full` are the decisions with all labels. `ties`: the share of tied pairs. `agreement`: the share of pairs that are
     decided as with all labels, where a tie agrees with a tie. `agreement_untied`: the same over the pairs that are not
     tied with all labels. `_sd` is the deviation between the samples: how far one loss of labels may be from the mean.
-    `_low` and `_high` are the interval over requests. `labels`: the mean number of relevant items left per request.
+    `_low` and `_high` are the interval over queries. `labels`: the mean number of relevant documents left per query.
     Without removal one sample is enough.
 
     Reference: DiazEM25, label degradation.
@@ -160,12 +160,12 @@ def _degraded(
     num_samples: int,
     progress: Progress | None,
 ) -> tuple[list[list[Degraded]], list[Counts]]:
-    """Return what is counted for each share and measure; and with half of the labels, of each pair on each request."""
+    """Return what is counted for each share and measure; and with half of the labels, of each pair on each query."""
     unchanged = [_counts(each, each) for each in full]
     counts = np.zeros((len(TENTHS), len(full), *unchanged[0].shape), np.int64)
     by_sample = np.zeros((len(TENTHS), len(full), num_samples, len(QUANTITIES)))
-    num_systems, num_requests = full[0].taking_part.shape
-    halved = [np.zeros((2, num_systems * (num_systems - 1) // 2, num_requests), np.int32) for _ in full]
+    num_runs, num_queries = full[0].taking_part.shape
+    halved = [np.zeros((2, num_runs * (num_runs - 1) // 2, num_queries), np.int32) for _ in full]
     for sample in range(num_samples):
         left = collection.positions
         kept_by_share = kept_labels(collection.positions, collection.policies.level, removal, bits)

@@ -73,7 +73,7 @@ class Digest:
         {'RR': 0.4, 'AP': 0.1}
         """
         values = {name: value for name in self.measures if (value := self.value(name, quantity)) is not None}
-        return dict(sorted(values.items(), key=lambda item: -item[1]))
+        return dict(sorted(values.items(), key=lambda document: -document[1]))
 
     def exceeds(self, quantity: str, a: str, b: str) -> bool:
         """Tell whether the first measure has more of a quantity than the second, beyond chance.

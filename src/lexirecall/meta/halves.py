@@ -1,7 +1,7 @@
-"""Halves: whether other requests would say the same.
+"""Halves: whether other queries would say the same.
 
-Belongs here: two halves of the requests that share none, and how far they agree; beside it how far a half agrees with
-all requests. Not here: how a conclusion is made (`conclusions`).
+Belongs here: two halves of the queries that share none, and how far they agree; beside it how far a half agrees with
+all queries. Not here: how a conclusion is made (`conclusions`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ import numpy as np
 
 from lexirecall.judgments import BoolArray, FloatArray
 from lexirecall.meta.conclusions import Conclusions, Outcomes, blocks_of_samples, conclude
-from lexirecall.meta.resampling import request_orders
+from lexirecall.meta.resampling import query_orders
 from lexirecall.meta.shares import bounded
 from lexirecall.progress import Progress
 
@@ -25,28 +25,28 @@ COLUMNS = (
 
 def halves_rows(
     outcomes: Mapping[str, Outcomes],
-    requests: BoolArray,
+    queries: BoolArray,
     *,
     alpha: float = 0.05,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> list[dict[str, Any]]:
-    """Return how far two disjoint halves of floor(Q/2) requests agree, for each measure; none for a single request.
+    """Return how far two disjoint halves of floor(Q/2) queries agree, for each measure; none for a single query.
 
     `same_direction`: of the pairs whose means differ in a half, the share with the same sign in both. Of all pairs:
     `both_significant` differ significantly in both, in the same direction; `opposite` in both, in opposite directions;
-    `significant` in one half. `with_whole`: of the pairs whose means differ on all requests, the share with the same
-    sign in a half. As the half is a part of what it is compared with, this understates how much other requests would
+    `significant` in one half. `with_whole`: of the pairs whose means differ on all queries, the share with the same
+    sign in a half. As the half is a part of what it is compared with, this understates how much other queries would
     change. Each is the mean over the splits, and the middle 1 - alpha of them is from `_low` to `_high`.
     """
-    orders = request_orders(int(requests.sum()), NUM_SPLITS, seed)
+    orders = query_orders(int(queries.sum()), NUM_SPLITS, seed)
     size = orders.shape[1] // 2
     if not size:
         return []
-    halves = _weights(orders[:, :size], requests), _weights(orders[:, size : 2 * size], requests)
+    halves = _weights(orders[:, :size], queries), _weights(orders[:, size : 2 * size], queries)
     rows = []
     for name, each in outcomes.items():
-        full = conclude(each, requests[None].astype(float))
+        full = conclude(each, queries[None].astype(float))
         blocks = blocks_of_samples(NUM_SPLITS, len(each.decisions.taking_part))
         split = [_agreement(full, [conclude(each, half[block]) for half in halves], alpha) for block in blocks]
         spread = (_spread(quantity, np.concatenate([one[quantity] for one in split]), alpha) for quantity in QUANTITIES)
@@ -57,10 +57,10 @@ def halves_rows(
     return rows
 
 
-def _weights(drawn: Any, requests: BoolArray) -> FloatArray:
-    """Return the samples as weights of all requests, [samples, Q]."""
-    weights = np.zeros((len(drawn), len(requests)))
-    np.put_along_axis(weights, np.flatnonzero(requests)[drawn], 1.0, axis=1)
+def _weights(drawn: Any, queries: BoolArray) -> FloatArray:
+    """Return the samples as weights of all queries, [samples, Q]."""
+    weights = np.zeros((len(drawn), len(queries)))
+    np.put_along_axis(weights, np.flatnonzero(queries)[drawn], 1.0, axis=1)
     return weights
 
 

@@ -1,7 +1,7 @@
-"""Resampling: other samples of the requests and runs, and how far a number moves from one to the other.
+"""Resampling: other samples of the queries and runs, and how far a number moves from one to the other.
 
 Belongs here: the samples of one collection, with and without replacement, the sums over them, and intervals of what
-they give. Not here: how requests are drawn with replacement (statistics.bootstrap), what is summed.
+they give. Not here: how queries are drawn with replacement (statistics.bootstrap), what is summed.
 
 Runs are drawn by teams, because those of one team are alike. A run that is drawn twice makes no pair with its copy.
 
@@ -24,15 +24,15 @@ from lexirecall.statistics.bootstrap import percentile_interval, resampled_count
 NUM_RESAMPLES = 1000
 FEWEST_TEAMS = 8
 """With fewer, runs stay as they are, and what is said is about these runs."""
-_STREAM = 7  # keeps the drawn requests apart from the labels that are removed with the same seed
+_STREAM = 7  # keeps the drawn queries apart from the labels that are removed with the same seed
 
 
 @dataclass(frozen=True, slots=True)
 class Bootstrap:
-    """Resamples of requests with replacement, the same ones for everything that is asked of a collection."""
+    """Resamples of queries with replacement, the same ones for everything that is asked of a collection."""
 
-    requests: BoolArray
-    """The requests to draw from, [Q]."""
+    queries: BoolArray
+    """The queries to draw from, [Q]."""
     seed: int = 0
     alpha: float = 0.05
     num_resamples: int = NUM_RESAMPLES
@@ -51,31 +51,31 @@ class Bootstrap:
         return f"queries and {'runs' if self.teams.max() + 1 == len(self.teams) else 'teams'}"
 
     @property
-    def num_requests(self) -> int:
-        """How many requests are drawn in each resample."""
-        return int(np.count_nonzero(self.requests))
+    def num_queries(self) -> int:
+        """How many queries are drawn in each resample."""
+        return int(np.count_nonzero(self.queries))
 
     @property
     def is_possible(self) -> bool:
-        """Whether there are enough requests for an interval: with fewer, not even the sign test could reject.
+        """Whether there are enough queries for an interval: with fewer, not even the sign test could reject.
 
         >>> [Bootstrap(np.ones(n, bool)).is_possible for n in (1, 5, 6)]
         [False, False, True]
         """
-        return least_attainable("sign", self.num_requests, alpha=self.alpha).is_possible
+        return least_attainable("sign", self.num_queries, alpha=self.alpha).is_possible
 
     def blocks(self) -> Iterator[FloatArray]:
-        """Give how often each request is drawn, [resamples of a block, requests to draw from]."""
-        return resampled_counts(self.num_requests, self.num_resamples, (self.seed, _STREAM))
+        """Give how often each query is drawn, [resamples of a block, queries to draw from]."""
+        return resampled_counts(self.num_queries, self.num_resamples, (self.seed, _STREAM))
 
     def sums(self, numbers: FloatArray) -> FloatArray:
-        """Add up each column over the requests of each resample, from [Q, columns] to [resamples, columns].
+        """Add up each column over the queries of each resample, from [Q, columns] to [resamples, columns].
 
         >>> made = Bootstrap(np.array([True, False]), num_resamples=3)
         >>> made.sums(np.array([[2.0], [5.0]])).ravel().tolist()
         [2.0, 2.0, 2.0]
         """
-        among = numbers[self.requests]
+        among = numbers[self.queries]
         return np.concatenate([counts @ among for counts in self.blocks()])
 
     def runs(self) -> npt.NDArray[np.float32] | None:
@@ -86,7 +86,7 @@ class Bootstrap:
         return np.concatenate([*drawn])[:, self.teams].T.astype(np.float32)
 
     def pooled(self, counts: Sequence[npt.NDArray[Any]]) -> FloatArray:
-        """Add up numbers of each pair of runs on each request, [P, Q] each, over what is drawn: [resamples, counts].
+        """Add up numbers of each pair of runs on each query, [P, Q] each, over what is drawn: [resamples, counts].
 
         >>> made = Bootstrap(np.ones(6, bool), num_resamples=2, teams=np.arange(8))
         >>> (made.pooled([np.ones((28, 6))])[:, 0] / 6).tolist() == [pairs_of(each).sum() for each in made.runs().T]
@@ -98,7 +98,7 @@ class Bootstrap:
         for block in blocks_of_samples(self.num_resamples, 0 if runs is None else len(runs)):
             pairs = np.float32(1) if runs is None else pairs_of(runs[:, block])
             for i, each in enumerate(counts):  # whole and small numbers: their sums are exact
-                of_pairs = each[:, self.requests].astype(np.float32) @ drawn[:, block] * pairs
+                of_pairs = each[:, self.queries].astype(np.float32) @ drawn[:, block] * pairs
                 sums[block, i] = of_pairs.sum(axis=0, dtype=float)
         return sums
 
@@ -138,11 +138,11 @@ def pairs_of(runs: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return np.asarray(runs[a] * runs[b])
 
 
-def request_orders(num_requests: int, num_samples: int, seed: int) -> IntArray:
-    """Draw random orders of the requests, [samples, requests]: the first of them are a sample without replacement.
+def query_orders(num_queries: int, num_samples: int, seed: int) -> IntArray:
+    """Draw random orders of the queries, [samples, queries]: the first of them are a sample without replacement.
 
-    >>> request_orders(4, 2, 0).tolist()
+    >>> query_orders(4, 2, 0).tolist()
     [[3, 2, 0, 1], [0, 1, 3, 2]]
     """
     bits = np.random.PCG64([seed, _STREAM + 1])
-    return np.argsort(bits.random_raw(num_samples * num_requests).reshape(num_samples, num_requests), axis=1)
+    return np.argsort(bits.random_raw(num_samples * num_queries).reshape(num_samples, num_queries), axis=1)

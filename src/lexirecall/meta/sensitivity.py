@@ -1,9 +1,9 @@
-"""Sensitivity: how many pairs of systems a measure shows to be different.
+"""Sensitivity: how many pairs of runs a measure shows to be different.
 
 Belongs here: discriminative power under several tests. Not here: the tests (statistics) and how they are run (verbs).
 
 Measures can be compared only under a test that sees the same of all of them. The sign test and HSD on signs see who
-wins each request; the measure's own tests, which see sizes where there are any, are beside them.
+wins each query; the measure's own tests, which see sizes where there are any, are beside them.
 """
 
 from collections.abc import Sequence
@@ -34,10 +34,10 @@ NUM_RESAMPLES = 200
 
 
 def power_row(row: Evaluable, outcomes: Outcomes, collection: Collection, *, alpha: float = 0.05) -> dict[str, Any]:
-    """Return the share of pairs of systems with p < alpha for one measure.
+    """Return the share of pairs of runs with p < alpha for one measure.
 
     Comparable between measures: `sign`, by the sign test with Holm's correction over all pairs, and `hsd_signs`, by
-    Tukey's honestly significant difference on the mean preference of each system against the others, which depends on
+    Tukey's honestly significant difference on the mean preference of each run against the others, which depends on
     who the others are. The measure's own: `paired`, by the test that suits it (`test`: the sign test for lexicographic
     preferences, the t test for sizes), with Holm's correction; `hsd`, the paper's, on its values, and on the mean
     preference of a preference; `t`, by the t test whether it suits or not. A share is None if there is no p-value.
@@ -75,8 +75,8 @@ def with_intervals(
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Add the interval of `sign` to each row, and return the contrasts between measures under that same test.
 
-    A resample repeats some requests, which makes differences look more certain: its power is too high. But the spread
-    between resamples is that between samples of requests. So an interval is the number ± z times that spread. For
+    A resample repeats some queries, which makes differences look more certain: its power is too high. But the spread
+    between resamples is that between samples of queries. So an interval is the number ± z times that spread. For
     contrasts runs are drawn too, and the correction is over the pairs that are.
     """
     fewer = replace(bootstrap, num_resamples=NUM_RESAMPLES)
@@ -89,10 +89,10 @@ def with_intervals(
 
 
 def _resampled(outcomes: Outcomes, bootstrap: Bootstrap) -> FloatArray:
-    """Return the power by the sign test in each resample of the requests, and of requests and runs, [2, resamples]."""
+    """Return the power by the sign test in each resample of the queries, and of queries and runs, [2, resamples]."""
     powers, runs = [np.zeros((2, 0))], bootstrap.runs()
-    weights = np.zeros((bootstrap.num_resamples, len(bootstrap.requests)))
-    weights[:, bootstrap.requests] = np.concatenate([*bootstrap.blocks()])
+    weights = np.zeros((bootstrap.num_resamples, len(bootstrap.queries)))
+    weights[:, bootstrap.queries] = np.concatenate([*bootstrap.blocks()])
     blocks = blocks_of_samples(len(weights), len(outcomes.decisions.taking_part)) if bootstrap.is_possible else ()
     for block in blocks:
         made = conclude(outcomes, weights[block])

@@ -1,4 +1,4 @@
-"""Shares: what part of the comparisons has a property, with its interval over the requests.
+"""Shares: what part of the comparisons has a property, with its interval over the queries.
 
 Belongs here: shares of pooled counts, their intervals, and the differences between the shares of two measures. Not
 here: what is counted (`ties`, `agreement`, `degradation`).
@@ -21,7 +21,7 @@ CONTRAST_COLUMNS = ("collection", "task", "label", "quantity", "a", "b", "differ
 
 @dataclass(frozen=True, eq=False)
 class PooledShares:
-    """Several shares, each the sum of its parts over the requests divided by that of its wholes.
+    """Several shares, each the sum of its parts over the queries divided by that of its wholes.
 
     >>> share = PooledShares(np.array([[1.0], [3.0]]), np.array([[2.0], [4.0]]))
     >>> share.values.round(4).tolist()
@@ -76,10 +76,10 @@ def differences(
 ) -> Iterator[dict[str, Any]]:
     """Give the difference between each pair of measures, ± z deviations of what the same resamples give for both.
 
-    A resample that repeats requests or runs may be biased, as its middle would be, but it has the right spread.
+    A resample that repeats queries or runs may be biased, as its middle would be, but it has the right spread.
     """
     for a, b in combinations(range(len(names)), 2):
         difference, reach = values[a] - values[b], float(bootstrap.reach(resampled[:, a] - resampled[:, b]))
         ends = {"low": defined(difference - reach), "high": defined(difference + reach)}
         named = {"quantity": quantity, "a": names[a], "b": names[b], "difference": defined(difference)}
-        yield {**named, **ends, "over": bootstrap.over, "queries": bootstrap.num_requests}
+        yield {**named, **ends, "over": bootstrap.over, "queries": bootstrap.num_queries}

@@ -1,4 +1,4 @@
-"""Ties: how often a measure cannot tell two rankings of a request apart.
+"""Ties: how often a measure cannot tell two rankings of a query apart.
 
 Belongs here: the share of ties.
 """
@@ -16,7 +16,7 @@ COLUMNS = ("collection", "task", "label", "measure", "ties", "ties_low", "ties_h
 
 
 def share_of_ties(decisions: Decisions) -> float | None:
-    """Return the share of ties among all pairs of systems on all requests, pooled; None if nothing is compared.
+    """Return the share of ties among all pairs of runs on all queries, pooled; None if nothing is compared.
 
     >>> import numpy as np
     >>> share_of_ties(Decisions(np.ones((3, 1), bool), ranks=np.array([[0], [1], [1]], np.int16)))
@@ -42,15 +42,15 @@ def tie_rows(
 
 
 def denominators(decisions: Decisions) -> dict[str, int]:
-    """Return how many comparisons there are, of how many pairs of systems, on how many requests.
+    """Return how many comparisons there are, of how many pairs of runs, on how many queries.
 
     >>> import numpy as np
     >>> denominators(Decisions(np.ones((3, 2), bool), ranks=np.zeros((3, 2), np.int16)))
     {'compared': 6, 'pairs': 3, 'queries': 2}
     """
-    num_systems, compared = len(decisions.taking_part), decisions.compared
+    num_runs, compared = len(decisions.taking_part), decisions.compared
     return {
         "compared": int(compared.sum()),
-        "pairs": num_systems * (num_systems - 1) // 2,
+        "pairs": num_runs * (num_runs - 1) // 2,
         "queries": int((compared > 0).sum()),
     }

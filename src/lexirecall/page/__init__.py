@@ -76,7 +76,7 @@ def report(
     >>> qrels = {"q1": {"a": 1, "b": 1}, "q2": {"c": 1}}
     >>> runs = {"old": {"q1": ["a"], "q2": ["x", "c"]}, "new": {"q1": ["x", "b", "a"], "q2": ["c"]}}
     >>> page = report(qrels, runs, output=None, title="Old and new")
-    >>> page.payload["systems"], page.payload["title"]
+    >>> page.payload["runs"], page.payload["title"]
     (['new', 'old'], 'Old and new')
     """
     testing, policies = taken(Testing, options), taken(Policies, options)
@@ -93,12 +93,12 @@ def report(
     rows = asked_of(qrels, measures, options)
     positions = positions_of(qrels, runs, rows, options)
     asked = None if measures is None else rows  # of the default ones, those that are not defined are left out
-    groups = groups_of(group_map, positions.requests)
+    groups = groups_of(group_map, positions.queries)
     findings = Findings.of(
         positions, asked, testing, policies, baseline=baseline, aggregation=aggregation, groups=groups,
         show_progress=options.get("show_progress", False),
     )  # fmt: skip
-    heading = "".join(names_in("title", title)) or f"{counted(len(positions.systems), 'run')} on {findings.name}"
+    heading = "".join(names_in("title", title)) or f"{counted(len(positions.runs), 'run')} on {findings.name}"
     payload = build_payload(
         findings, title=heading, date=date, limits=limits, texts=loaded, funnel=funnel, unjudged=unjudged
     )
@@ -143,7 +143,7 @@ class Report(Displayed):
 
     >>> from lexirecall import project
     >>> page = report(project({"q": {"a": 1}}, {"q": ["a"]}), measures="RR", output=None)
-    >>> page.payload["means"], page.payload["requests"]
+    >>> page.payload["means"], page.payload["queries"]
     ([[1]], ['q'])
     """
 
@@ -182,8 +182,8 @@ class Report(Displayed):
     def _leaderboard(self) -> Table:
         """The table for readers without JavaScript, with names as long as on the page."""
         table = self.findings.leaderboard
-        names = zip(self.payload["labels"], self.payload["systems"], table.rows, strict=True)
-        return replace(table, rows=tuple((f"{label} {system}", *row[1:]) for label, system, row in names))
+        names = zip(self.payload["labels"], self.payload["runs"], table.rows, strict=True)
+        return replace(table, rows=tuple((f"{label} {run}", *row[1:]) for label, run, row in names))
 
     def charts(self) -> dict[str, Drawing]:
         """Return the charts of the page as drawings, by name; charts of one pair show the two best runs.

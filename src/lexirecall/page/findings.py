@@ -76,7 +76,7 @@ class Findings:
         Census.of(positions, [policies.level]).check_relevant([LEXI_RECALL], policies.level)
         rows = asked_measures(measures, has_providers=positions.providers is not None)
         more = aggregation or Aggregation(), groups, show_progress
-        if len(positions.systems) == 1:
+        if len(positions.runs) == 1:
             if baseline:
                 name = baseline if isinstance(baseline, str) else listed(baseline)
                 problem = f"the baseline is {name!r}, but there is only one run, so there is nothing to compare"
@@ -84,8 +84,8 @@ class Findings:
             scores = evaluate(positions, measures=None if measures is None else rows, **asdict(policies))
             scores = with_intervals(scores, testing, alpha=testing.alpha, show_progress=show_progress)
             return cls(positions, scores, None, testing, policies, *more)
-        references = indices_of(baseline, positions.systems)
-        _check_single(references, positions.systems)
+        references = indices_of(baseline, positions.runs)
+        _check_single(references, positions.runs)
         compared = None if measures is None else with_lexirecall(rows)
         scores = evaluate(positions, measures=compared, **asdict(policies))
         scores = with_intervals(scores, testing, alpha=testing.alpha, show_progress=show_progress)
@@ -134,19 +134,19 @@ class Findings:
 
     @cached_property
     def places(self) -> list[int]:
-        """The systems, best first, as in the table of `compare`; equal systems are in the order given."""
+        """The runs, best first, as in the table of `compare`; equal runs are in the order given."""
         if self.comparison is None:
             return [0]
         return self.comparison.order.best_first
 
     @cached_property
     def best_first(self) -> list[str]:
-        """The names of the systems in the order of their places."""
-        return [self.positions.systems[s] for s in self.places]
+        """The names of the runs in the order of their places."""
+        return [self.positions.runs[s] for s in self.places]
 
     @cached_property
     def leaderboard(self) -> Table:
-        """The means of each system, best first, with its letter and marks of significance."""
+        """The means of each run, best first, with its letter and marks of significance."""
         if self.comparison is not None:
             return self.comparison.table()
         table = self.scores.table()
@@ -159,7 +159,7 @@ class Findings:
         return self.positions.at_level(self.policies.level)
 
     def exposures(self, most: int) -> Exposures | None:
-        """Return the providers of each system with the least p, so many at most; None without a map of them."""
+        """Return the providers of each run with the least p, so many at most; None without a map of them."""
         if (averages := self.scores.averages).exposures is None:
             return None
         first = replace(Exposures.of(averages, min_queries=self.aggregation.min_queries), most=most)
@@ -168,14 +168,14 @@ class Findings:
 
     @property
     def counted(self) -> BoolArray:
-        """Which rankings count, [S, Q]: those of requests with a relevant item, and only answered ones if so asked."""
+        """Which rankings count, [S, Q]: those of queries with a relevant document, only answered ones if so asked."""
         return self.positions.counted(self.policies)
 
 
-def _check_single(references: Sequence[int], systems: Sequence[str]) -> None:
+def _check_single(references: Sequence[int], runs: Sequence[str]) -> None:
     """Raise if the runs are to be compared with several: the marks and sentences of the page are about one."""
     if len(references) > 1:
-        named = listed([systems[s] for s in references])
+        named = listed([runs[s] for s in references])
         remedy = "name one baseline, or leave it out to compare each pair; lexirecall compare takes several"
         raise UsageError(f"the page shows one baseline, but {len(references)} are named: {named}", remedy=remedy)
 
@@ -195,7 +195,7 @@ def agreements(positions: Positions, rows: Sequence[Evaluable], policies: Polici
 
 
 def with_lexirecall(rows: Sequence[Evaluable]) -> list[Evaluable]:
-    """Return the measures, with LexiRecall added if it is missing: it explains every pair and request.
+    """Return the measures, with LexiRecall added if it is missing: it explains every pair and query.
 
     >>> from lexirecall.measures import AP
     >>> with_lexirecall([AP])

@@ -14,9 +14,9 @@ from lexirecall.verbs.averages import order_by_mean
 
 
 def group_columns(findings: Findings) -> dict[str, Any]:
-    """Return the systems under each measure, best first, and the groups as pairs of first and last places among them.
+    """Return the runs under each measure, best first, and the groups as pairs of first and last places among them.
 
-    Systems are known by their place on the page. A measure has None instead of groups if there is a single system, if
+    Runs are known by their place on the page. A measure has None instead of groups if there is a single run, if
     nothing was tested, or if there is a baseline: only some pairs are tested then.
     """
     orders = [order_under(findings, k) for k in range(len(findings.scores.measures))]
@@ -24,7 +24,7 @@ def group_columns(findings: Findings) -> dict[str, Any]:
 
 
 def order_under(findings: Findings, k: int) -> list[int]:
-    """Return the systems, as places on the page, best mean first; equal ones in page order, undefined ones last."""
+    """Return the runs, as places on the page, best mean first; equal ones in page order, undefined ones last."""
     means = findings.scores.means[findings.places, k]
     return order_by_mean(findings.scores.measures[k], means).tolist()  # type: ignore[no-any-return]
 

@@ -3,7 +3,7 @@
 Belongs here: the sentences, as parts that name runs and measures by their place on the page. Not here: the numbers
 themselves (findings), and details about the data (notes).
 
-A sentence is a list of parts: {"text": …}, {"system": place}, {"request": place} or {"measure": place}.
+A sentence is a list of parts: {"text": …}, {"run": place}, {"query": place} or {"measure": place}.
 """
 
 from collections.abc import Iterator, Sequence
@@ -42,10 +42,10 @@ def headline(findings: Findings) -> list[Sentence]:
     >>> positions = project({"q": {"a": 1, "b": 1}}, {"x": {"q": ["z", "a"]}, "y": {"q": ["b", "z", "a"]}})
     >>> for sentence in headline(Findings.of(positions, "LexiRecall", Testing(), Policies())):
     ...     print("".join(str(part.get("text", part)) for part in sentence))
-    {'system': 0} has the highest win rate under {'measure': 0}, 1.0000, ahead of {'system': 1} by 1.0000.
+    {'run': 0} has the highest win rate under {'measure': 0}, 1.0000, ahead of {'run': 1} by 1.0000.
     Under {'measure': 0}, no difference can be significant: on 1 query the p of the sign test is at least 1 (alpha \
 0.05); it takes 6 untied queries.
-    {'system': 0} finds both relevant documents.
+    {'run': 0} finds both relevant documents.
     """
     sentences: list[Sentence] = []
     leaders = _leaders(findings)
@@ -60,21 +60,21 @@ def _text(text: str) -> Part:
     return {"text": text}
 
 
-def _named(systems: Sequence[int]) -> Sentence:
-    """Name a few systems, or the first of many and the number of others."""
-    most = MOST_NAMED if len(systems) > MOST_NAMED + 1 else len(systems)
+def _named(runs: Sequence[int]) -> Sentence:
+    """Name a few runs, or the first of many and the number of others."""
+    most = MOST_NAMED if len(runs) > MOST_NAMED + 1 else len(runs)
     parts: Sentence = []
-    for i, system in enumerate(systems[:most]):
-        is_last = i == len(systems) - 1
-        parts += [_text(" and " if is_last else ", ")] * (i > 0) + [{"system": system}]
-    return parts if most == len(systems) else [*parts, _text(f" and {len(systems) - most:,} more")]
+    for i, run in enumerate(runs[:most]):
+        is_last = i == len(runs) - 1
+        parts += [_text(" and " if is_last else ", ")] * (i > 0) + [{"run": run}]
+    return parts if most == len(runs) else [*parts, _text(f" and {len(runs) - most:,} more")]
 
 
 # Who leads
 
 
 def _leaders(findings: Findings) -> list[int]:
-    """Return the places of the systems with the best mean, among those with a value wherever they should have one."""
+    """Return the places of the runs with the best mean, among those with a value wherever they should have one."""
     averages = findings.scores.averages
     is_complete = (averages.counts == averages.num_due)[findings.places, _LEADING]
     means = findings.scores.means[findings.places, _LEADING]
@@ -153,7 +153,7 @@ def _against_baseline(baseline: int, better: BoolArray, how: str) -> Sentence:
     else:
         verdict = f"{_number_of(num_better)} of the {num_others:,} others {_are(num_better)} significantly better and "
         verdict += f"{_number_of(num_worse)} significantly worse"
-    return [_text("Compared with the baseline "), {"system": baseline}, _text(f", {verdict}{how}")]
+    return [_text("Compared with the baseline "), {"run": baseline}, _text(f", {verdict}{how}")]
 
 
 def _nothing_differs(findings: Findings, comparison: Comparison, compared: MeasureComparison) -> Sentence:
@@ -164,7 +164,7 @@ def _nothing_differs(findings: Findings, comparison: Comparison, compared: Measu
         return [*under, _text(f"{compared.family.attainable.note}.")]
     how = _how(compared, comparison.alpha)
     if comparison.baselines:
-        baseline = {"system": findings.places.index(comparison.baselines[0])}
+        baseline = {"run": findings.places.index(comparison.baselines[0])}
         return [*under, _text("no run differs significantly from the baseline "), baseline, _text(f" ({how}).")]
     if num_pairs == 1:
         return [_text(f"The difference is not significant ({how}).")]
@@ -188,13 +188,13 @@ def _are(count: int) -> str:
 
 
 def _how_much(findings: Findings, leader: int) -> Sentence:
-    """Say what share of the relevant documents the leader finds, where it finds all, and what no system finds."""
+    """Say what share of the relevant documents the leader finds, where it finds all, and what no run finds."""
     projection, shape = findings.projection, findings.positions.shape
     found = projection.found.segments.sizes.reshape(shape)
     is_counted = findings.counted[findings.places[leader]]
     own, relevant = found[findings.places[leader], is_counted], projection.num_relevant[is_counted]
     if not found.any():
-        who = [{"system": leader}, _text(" does not find")] if shape[0] == 1 else [_text("No run finds")]
+        who = [{"run": leader}, _text(" does not find")] if shape[0] == 1 else [_text("No run finds")]
         total = counted(int(projection.num_relevant.sum()), f"relevant {findings.noun}")
         return [*who, _text(f" any of the {total}{_within(findings)}.")]
     where = f"{_answered(findings, is_counted)}{_within(findings)}"
@@ -204,7 +204,7 @@ def _how_much(findings: Findings, leader: int) -> Sentence:
         total = counted(int(relevant.sum()), f"relevant {findings.noun}")
         finds = f" finds {own.sum():,} of {total} ({_percent(own, relevant)}){where}, {_complete(own, relevant)}"
     is_all = own.sum() == projection.num_relevant.sum()
-    return [{"system": leader}, _text(finds + ("." if is_all else _found_by_none(findings)))]
+    return [{"run": leader}, _text(finds + ("." if is_all else _found_by_none(findings)))]
 
 
 def _every(num_relevant: int, noun: str) -> str:
@@ -244,7 +244,7 @@ def _found_by_none(findings: Findings) -> str:
     projection = findings.projection
     if findings.positions.shape[0] == 1:
         return "."
-    num_missed = int(projection.num_relevant.sum()) - len(np.unique(projection.found.items))
+    num_missed = int(projection.num_relevant.sum()) - len(np.unique(projection.found.documents))
     if not num_missed:
         return f"; every relevant {findings.noun} is found by at least one run."
     return f"; {counted(num_missed, f'relevant {findings.noun}')} {_are(num_missed)} found by no run."
@@ -260,33 +260,33 @@ def _caution(findings: Findings, leaders: list[int]) -> Iterator[Sentence]:
 
 
 def _without_judged(findings: Findings) -> Sentence:
-    names = {mismatch.system for mismatch in findings.positions.mismatches}
-    systems = [place for place, s in enumerate(findings.places) if findings.positions.systems[s] in names]
-    if not systems:
+    names = {mismatch.run for mismatch in findings.positions.mismatches}
+    runs = [place for place, s in enumerate(findings.places) if findings.positions.runs[s] in names]
+    if not runs:
         return []
-    verb = "retrieves" if len(systems) == 1 else "retrieve"
-    return [*_named(systems), _text(f" {verb} no judged document: check that the ids are written the same way.")]
+    verb = "retrieves" if len(runs) == 1 else "retrieve"
+    return [*_named(runs), _text(f" {verb} no judged document: check that the ids are written the same way.")]
 
 
 def _unanswered(findings: Findings) -> Sentence:
     is_due = findings.projection.num_relevant > 0
     unanswered = (~findings.positions.answered[findings.places])[:, is_due].sum(axis=1)
-    systems = np.flatnonzero(unanswered).tolist()
-    if not systems:
+    runs = np.flatnonzero(unanswered).tolist()
+    if not runs:
         return []
     num_due, most = int(is_due.sum()), int(unanswered.max())
     number_of = f"{most:,} of {counted(num_due, 'query')}"
-    verb = f" does not answer {number_of}" if len(systems) == 1 else f" do not answer up to {number_of}"
+    verb = f" does not answer {number_of}" if len(runs) == 1 else f" do not answer up to {number_of}"
     policy = "which count as nothing found" if findings.policies.keeps_unanswered else "which are left out of the means"
-    return [*_named(systems), _text(f"{verb}, {policy}.")]
+    return [*_named(runs), _text(f"{verb}, {policy}.")]
 
 
 def _other_order(findings: Findings, leaders: list[int]) -> Sentence:
-    """Say so if the system that wins the most comparisons does not have the best mean."""
+    """Say so if the run that wins the most comparisons does not have the best mean."""
     if findings.comparison is None or not leaders or 0 in leaders:
         return []
     why = _text(" comes first on the leaderboard, because it wins the most comparisons under ")
-    return [{"system": 0}, why, {"measure": _LEADING}, _text(", query by query.")]
+    return [{"run": 0}, why, {"measure": _LEADING}, _text(", query by query.")]
 
 
 def _alone(findings: Findings) -> Sentence:

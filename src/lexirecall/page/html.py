@@ -18,7 +18,7 @@ from lexirecall.text import visible
 
 MODULES = (
     "text", "save", "elements", "payload", "data", "state", "links", "charts", "bars", "headline", "groups",
-    "breakdown", "serving", "words", "evaluated", "leaderboard", "pairs", "pair", "deciding", "tail", "request",
+    "breakdown", "serving", "words", "evaluated", "leaderboard", "pairs", "pair", "deciding", "tail", "query",
     "strips", "worst", "unjudged", "funnel", "providers", "recall", "measures", "start",
 )  # fmt: skip
 """The modules of the page's script, in the order in which they are joined; the last one starts it."""

@@ -1,6 +1,6 @@
 """Limits: what is left out to keep a page small, and the sentences that say so.
 
-Belongs here: the choice of requests, systems and pairs, and the cutting of names. Not here: what is written about them
+Belongs here: the choice of queries, runs and pairs, and the cutting of names. Not here: what is written about them
 (payload).
 
 Means, marks, recall curves and all other totals are computed from everything; only the detail is thinned.
@@ -36,65 +36,65 @@ class Limits:
     """Rows of providers, over all runs; each run has five at least."""
     lost: int = 1_000
     """Documents that a funnel loses, and as many that come in from elsewhere."""
-    fewest_systems: int = 5
+    fewest_runs: int = 5
     """Queries are thinned until this many runs can be shown for each."""
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What is shown in detail; systems are in the order of the page."""
+    """What is shown in detail; runs are in the order of the page."""
 
-    requests: IntArray
-    """Indices of the requests shown, among those with a relevant document."""
-    num_requests: int
+    queries: IntArray
+    """Indices of the queries shown, among those with a relevant document."""
+    num_queries: int
     """How many there are."""
-    num_systems: int
+    num_runs: int
     num_detailed: int
-    """The number of systems, from the first, with values and positions shown for each request."""
+    """The number of runs, from the first, with values and positions shown for each query."""
     num_paired: int
-    """The number of systems, from the first, that are compared pair by pair."""
+    """The number of runs, from the first, that are compared pair by pair."""
 
     def sentences(self) -> Iterator[str]:
         """Say what is left out."""
-        if len(self.requests) < self.num_requests:
+        if len(self.queries) < self.num_queries:
             yield (
-                f"Of the {counted(self.num_requests, 'query')}, {len(self.requests):,} at regular intervals are "
+                f"Of the {counted(self.num_queries, 'query')}, {len(self.queries):,} at regular intervals are "
                 "shown one by one. Means, tests and curves cover all of them."
             )
-        if (left_out := self.num_systems - self.num_detailed) > 0:
+        if (left_out := self.num_runs - self.num_detailed) > 0:
             yield (
                 f"Values and positions for each query are shown for the best {counted(self.num_detailed, 'run')}, not "
                 f"for the other {left_out:,}."
             )
-        if self.num_paired < self.num_systems:
-            yield f"Pairs are shown for the best {self.num_paired:,} of {counted(self.num_systems, 'run')}."
+        if self.num_paired < self.num_runs:
+            yield f"Pairs are shown for the best {self.num_paired:,} of {counted(self.num_runs, 'run')}."
 
 
 def select(num_found: IntArray, num_characters: IntArray, num_measures: int, limits: Limits) -> Selection:
-    """Choose what fits, from the relevant items found, [S, Q], and the length of the relevant ids of each request, [Q].
+    """Choose what fits, from the relevant documents found, [S, Q], and the length of each query's relevant ids, [Q].
 
-    First, requests are left out at regular intervals until the best few systems fit; then systems, from the worst on.
+    First, queries are left out at regular intervals until the best few runs fit; then runs, from the worst on.
 
     >>> found = np.full((10, 6), 20)
     >>> chosen = select(found, np.full(6, 99), 2, Limits(positions=400, pair_values=200))
-    >>> chosen.requests.tolist(), chosen.num_detailed, chosen.num_paired
+    >>> chosen.queries.tolist(), chosen.num_detailed, chosen.num_paired
     ([0, 2, 4], 6, 5)
     """
-    num_systems, num_requests = num_found.shape
-    few = min(num_systems, limits.fewest_systems)
+    num_runs, num_queries = num_found.shape
+    few = min(num_runs, limits.fewest_runs)
     excess = (
         num_found[:few].sum() / limits.positions,
-        few * num_requests * num_measures / limits.values,
+        few * num_queries * num_measures / limits.values,
         num_characters.sum() / limits.characters,
     )
-    requests = np.arange(0, num_requests, max(1, int(np.ceil(max(excess)))))
-    positions = num_found[:, requests].sum(axis=1).cumsum()
-    values = np.arange(1, num_systems + 1) * len(requests) * num_measures
+    queries = np.arange(0, num_queries, max(1, int(np.ceil(max(excess)))))
+    positions = num_found[:, queries].sum(axis=1).cumsum()
+    values = np.arange(1, num_runs + 1) * len(queries) * num_measures
     num_detailed = int(((positions <= limits.positions) & (values <= limits.values)).sum())
-    sizes = np.arange(2, num_systems + 1)
+    sizes = np.arange(2, num_runs + 1)
     pair_values = sizes * (sizes - 1) // 2 * num_measures * COLUMNS_OF_A_PAIR
     num_paired = 1 + int((pair_values <= limits.pair_values).sum())
-    return Selection(requests, num_requests, num_systems, max(num_detailed, 1), num_paired)
+    return Selection(queries, num_queries, num_runs, max(num_detailed, 1), num_paired)
 
 
 @dataclass(slots=True)

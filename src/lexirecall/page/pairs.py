@@ -1,4 +1,4 @@
-"""Pairs: each pair of systems under one measure, in the order of a page.
+"""Pairs: each pair of runs under one measure, in the order of a page.
 
 Belongs here: the columns of the pair matrix.
 """
@@ -27,7 +27,7 @@ class Square:
     a: IntArray
     b: IntArray
     places: list[int]
-    """The systems, best first."""
+    """The runs, best first."""
     num_paired: int
 
     def column(self, forth: Any, back: Any) -> FloatArray:
@@ -40,7 +40,7 @@ class Square:
 
 
 def pair_columns(findings: Findings, num_paired: int) -> dict[str, Any]:
-    """Return the pairs of the first systems, a before b: mean difference, interval, p, wins, ties and losses.
+    """Return the pairs of the first runs, a before b: mean difference, interval, p, wins, ties and losses.
 
     `p` and the interval regard all pairs, `p_raw` this pair alone. Without a letter a small p is left out.
     HSD adds the difference of responses, which its p is about, with its interval. With a baseline, pairs without it
@@ -88,7 +88,7 @@ def _on_its_side(pvalues: FloatArray, short: list[Any], alpha: float) -> list[An
 
 
 def _every_pair(findings: Findings, compared: MeasureComparison) -> MeasureComparison | PortionedPairs:
-    """Return means and counts of each pair of systems; a comparison with a baseline has only pairs with it."""
+    """Return means and counts of each pair of runs; a comparison with a baseline has only pairs with it."""
     if findings.comparison is None or not findings.comparison.baselines:
         return compared
     return PortionedPairs.of(contrasted(findings.positions, parse_preference(compared.measure), findings.policies))

@@ -3,7 +3,7 @@
 Belongs here: what it contains, under which key. Not here: how positions, pairs and curves are laid out (`rankings`,
 `pairs`, `owners`, `recall`), what is left out (`limits`), and the file (`html`).
 
-Systems are listed best first, requests in the order of the judgments; everything else refers to them by index.
+Runs are listed best first, queries in the order of the judgments; everything else refers to them by index.
 """
 
 import datetime as dt
@@ -65,35 +65,35 @@ def build_payload(
     >>> from lexirecall.verbs.testing import Testing
     >>> positions = project({"q": {"a": 1, "b": 1}}, {"x": {"q": ["z", "a"]}, "y": {"q": ["b", "z", "a"]}})
     >>> payload = build_payload(Findings.of(positions, "RR", Testing(), Policies()))
-    >>> payload["systems"], payload["means"], payload["relevant"], payload["found"]
+    >>> payload["runs"], payload["means"], payload["relevant"], payload["found"]
     (['y', 'x'], [[1, 1], [0.5, 0]], [['a', 'b']], [[[1, 1, 2, 0]], [[2, 0]]])
     """
     limits = limits or Limits()
     cut = Cutter(limits.length)
     with_relevant = np.flatnonzero(findings.projection.num_relevant)
     chosen = _selection(findings, limits)
-    requests = with_relevant[chosen.requests]
+    queries = with_relevant[chosen.queries]
     best = findings.places[: chosen.num_detailed]
     rest = [None] * (len(findings.places) - len(best))
-    serving = serving_columns(findings, best, requests, cut)
-    words, about = text_columns(findings, texts, requests, limits, serving.get("serving", {}).get("documents"))
+    serving = serving_columns(findings, best, queries, cut)
+    words, about = text_columns(findings, texts, queries, limits, serving.get("serving", {}).get("documents"))
     parts = {
         **_head(findings, cut, title, date),
         **_leaderboard(findings),
         "tail": _tail(findings),
         **breakdown_columns(findings, cut),
-        "requests": cut.names(findings.positions.requests[q] for q in requests.tolist()),
+        "queries": cut.names(findings.positions.queries[q] for q in queries.tolist()),
         "measures": list(_measures(findings)),
-        "values": [[*column, *rest] for column in _values(findings, best, requests)],
+        "values": [[*column, *rest] for column in _values(findings, best, queries)],
         "pairs": pair_columns(findings, chosen.num_paired),
         **group_columns(findings),
-        "relevant": relevant_documents(findings.projection, requests, cut),
-        "found": [*found_documents(findings, best, requests), *rest],
+        "relevant": relevant_documents(findings.projection, queries, cut),
+        "found": [*found_documents(findings, best, queries), *rest],
         **serving,
         **words,
-        "retrieved": [*findings.positions.num_retrieved[best][:, requests].tolist(), *rest],
-        "absent": [*_absent(findings, best, requests), *rest],
-        **stage_columns(funnel, [findings.positions.requests[q] for q in requests.tolist()], limits, cut),
+        "retrieved": [*findings.positions.num_retrieved[best][:, queries].tolist(), *rest],
+        "absent": [*_absent(findings, best, queries), *rest],
+        **stage_columns(funnel, [findings.positions.queries[q] for q in queries.tolist()], limits, cut),
         **label_columns(unjudged, limits),
         **provider_columns(findings, limits, cut),
         **_curves(findings),
@@ -107,25 +107,25 @@ def build_payload(
 
 
 def _head(findings: Findings, cut: Cutter, title: str, date: dt.date | None) -> dict[str, Any]:
-    """Return what the page is about, and its systems."""
-    systems = cut.names(findings.positions.systems[s] for s in findings.places)
+    """Return what the page is about, and its runs."""
+    runs = cut.names(findings.positions.runs[s] for s in findings.places)
     return {
         "version": FORM,
         "title": cut(title),
         "lexirecall": VERSION,
         "date": (date or dt.date.today()).isoformat(),
-        "manifest": _manifest(findings, systems, cut),
+        "manifest": _manifest(findings, runs, cut),
         "headline": headline(findings),
         "alpha": findings.testing.alpha,
-        "systems": systems,
+        "runs": runs,
     }
 
 
-def _absent(findings: Findings, systems: list[int], requests: IntArray) -> Iterator[list[int]]:
-    """Give, for each system, the requests on which it is not compared with any other."""
+def _absent(findings: Findings, runs: list[int], queries: IntArray) -> Iterator[list[int]]:
+    """Give, for each run, the queries on which it is not compared with any other."""
     among = findings.policies.among(findings.positions.answered)
-    for s in systems:
-        yield np.flatnonzero(~among[s, requests]).tolist()
+    for s in runs:
+        yield np.flatnonzero(~among[s, queries]).tolist()
 
 
 def _selection(findings: Findings, limits: Limits) -> Selection:
@@ -141,7 +141,7 @@ def _selection(findings: Findings, limits: Limits) -> Selection:
 
 
 def _left_out(findings: Findings, cut: Cutter) -> Iterator[str]:
-    """Say which requests are not on the page, and how many names were cut, which is known only at the end."""
+    """Say which queries are not on the page, and how many names were cut, which is known only at the end."""
     empty = findings.projection.num_relevant == 0
     if num_empty := int(empty.sum()):
         has_value = ~np.isnan(findings.scores.values).all(axis=(0, 2))
@@ -168,7 +168,7 @@ def _leaderboard(findings: Findings) -> dict[str, Any]:
 
 
 def _tail(findings: Findings) -> dict[str, Any]:
-    """Return the mean of each system's own worst requests under each measure, and how many these are."""
+    """Return the mean of each run's own worst queries under each measure, and how many these are."""
     scores, places = findings.scores, findings.places
     directions = np.array([row.direction for row in scores.measures])
     is_deep = any(row.corpus == "if missing" for row in scores.measures)  # then some may count as infinitely deep
@@ -179,7 +179,7 @@ def _tail(findings: Findings) -> dict[str, Any]:
 
 
 def _intervals(findings: Findings) -> dict[str, Any]:
-    """Return the intervals of the means, if the requests were resampled."""
+    """Return the intervals of the means, if the queries were resampled."""
     made, places = findings.scores.averages.intervals, findings.places
     if made is None:
         return {}
@@ -188,7 +188,7 @@ def _intervals(findings: Findings) -> dict[str, Any]:
 
 
 def _certainty(findings: Findings) -> dict[str, Any]:
-    """Return how certain the place of each system is: by resamples and, without a baseline, by the tests."""
+    """Return how certain the place of each run is: by resamples and, without a baseline, by the tests."""
     comparison, places = findings.comparison, findings.places
     if comparison is None or comparison.resampled is None:
         return {}
@@ -199,7 +199,7 @@ def _certainty(findings: Findings) -> dict[str, Any]:
 
 
 def _better_than(findings: Findings) -> list[list[int]] | None:
-    """Return how many systems each system is significantly better than, under each measure."""
+    """Return how many runs each run is significantly better than, under each measure."""
     comparison, places = findings.comparison, findings.places
     if comparison is None or comparison.baselines:
         return None
@@ -222,8 +222,8 @@ def _measures(findings: Findings) -> Iterator[dict[str, Any]]:
         }
 
 
-def _values(findings: Findings, systems: list[int], requests: IntArray) -> list[Any]:
-    values = findings.scores.values[systems][:, requests]
+def _values(findings: Findings, runs: list[int], queries: IntArray) -> list[Any]:
+    values = findings.scores.values[runs][:, queries]
     return rounded(values.transpose(2, 0, 1), VALUE_DIGITS)
 
 
@@ -250,15 +250,15 @@ def _rounded(curves: dict[str, Any]) -> dict[str, Any]:
     return {**made, **named}
 
 
-def _manifest(findings: Findings, systems: list[str], cut: Cutter) -> dict[str, Any]:
+def _manifest(findings: Findings, runs: list[str], cut: Cutter) -> dict[str, Any]:
     manifest = findings.manifest
     testing = {} if findings.comparison is None else asdict(findings.testing)
-    runs = [{**manifest.runs[s], "name": name} for s, name in zip(findings.places, systems, strict=True)]
+    described = [{**manifest.runs[s], "name": name} for s, name in zip(findings.places, runs, strict=True)]
     short = Cutter(NOTE_LENGTH)
     return {
         "conventions": {**manifest.conventions, **_sizes(manifest.conventions), **testing},
         "qrels": {"name": cut(findings.name), **manifest.qrels},
-        "runs": runs,
+        "runs": described,
         "notes": [{"kind": note.kind, "text": short(note.text), "count": note.count} for note in findings.notes],
         "versions": dict(manifest.versions),
         "reader": manifest.reader,
@@ -266,7 +266,7 @@ def _manifest(findings: Findings, systems: list[str], cut: Cutter) -> dict[str, 
 
 
 def _sizes(conventions: Mapping[str, Any]) -> dict[str, str]:
-    """Summarize corpus sizes that differ from request to request: there may be many."""
+    """Summarize corpus sizes that differ from query to query: there may be many."""
     sizes = conventions["corpus_size"]
     if not isinstance(sizes, Mapping):
         return {}

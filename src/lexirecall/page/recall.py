@@ -33,30 +33,30 @@ def depths_to(deepest: int) -> list[int]:
 
 
 def mean_recall(projection: Projection, depths: Sequence[int], counted: BoolArray) -> FloatArray:
-    """Return the mean share of the relevant items within each depth, [S, depths], over the rankings `counted`, [S, Q].
+    """Return the mean share of relevant documents within each depth, [S, depths], over rankings `counted`, [S, Q].
 
-    nan for a system without a ranking that counts.
+    nan for a run without a ranking that counts.
 
     >>> from lexirecall import project
     >>> projection = project({"q": {"a": 1, "b": 1}}, {"q": ["a", "x", "b"]}).at_level(1)
     >>> mean_recall(projection, [1, 2, 5], np.array([[True]])).tolist()
     [[0.5, 0.5, 1.0]]
     """
-    within = np.searchsorted(depths, projection.found.positions)  # the first depth that reaches the item
+    within = np.searchsorted(depths, projection.found.positions)  # the first depth that reaches the document
     return _means(projection, within, len(depths), counted)
 
 
 def mean_recall_at_shares(
     projection: Projection, sizes: IntArray, shares: Sequence[Share], counted: BoolArray
 ) -> FloatArray:
-    """Return the same at shares of the corpus, whose size is n of each request, [Q].
+    """Return the same at shares of the corpus, whose size is n of each query, [Q].
 
     >>> from lexirecall import project
     >>> projection = project({"q": {"a": 1, "b": 1}}, {"q": ["a", "x", "b"]}).at_level(1)
     >>> mean_recall_at_shares(projection, np.array([10]), (Share(10), Share(30)), np.array([[True]])).tolist()
     [[0.5, 1.0]]
     """
-    n, positions = projection.per_item_of_request(sizes), projection.found.positions
+    n, positions = projection.per_document_of_query(sizes), projection.found.positions
     within = np.zeros(len(positions), np.int64)
     for size in np.unique(sizes):
         own = n == size
@@ -65,18 +65,18 @@ def mean_recall_at_shares(
 
 
 def _means(projection: Projection, within: IntArray, num_depths: int, counted: BoolArray) -> FloatArray:
-    """Return the mean recall at each depth, [S, depths], from the first depth that reaches each item."""
-    num_systems, num_requests = projection.source.shape
+    """Return the mean recall at each depth, [S, depths], from the first depth that reaches each document."""
+    num_runs, num_queries = projection.source.shape
     ranking = projection.found.segments.owners
-    shares = counted.ravel()[ranking] / projection.num_relevant_of_item
-    cells = (ranking // num_requests) * (num_depths + 1) + within
-    found = np.bincount(cells, shares, minlength=num_systems * (num_depths + 1)).reshape(num_systems, -1)
+    shares = counted.ravel()[ranking] / projection.num_relevant_of_document
+    cells = (ranking // num_queries) * (num_depths + 1) + within
+    found = np.bincount(cells, shares, minlength=num_runs * (num_depths + 1)).reshape(num_runs, -1)
     with np.errstate(invalid="ignore"):
         return np.asarray(found[:, :-1].cumsum(axis=1) / counted.sum(axis=1, keepdims=True))
 
 
 def ideal_recall(num_relevant: IntArray, depths: IntArray) -> FloatArray:
-    """Return the mean recall of rankings with everything relevant on top, at depths of each request, [depths, Q].
+    """Return the mean recall of rankings with everything relevant on top, at depths of each query, [depths, Q].
 
     >>> ideal_recall(np.array([1, 4]), np.array([[1, 1], [2, 2]])).tolist()
     [0.625, 0.75]
@@ -94,9 +94,9 @@ def random_recall(sizes: IntArray, depths: IntArray) -> FloatArray:
 
 
 def recall_columns(projection: Projection, places: Sequence[int], counted: BoolArray) -> dict[str, Any]:
-    """Return the curves of the systems at `places`, by depth and, if the corpus size is known, by its shares.
+    """Return the curves of the runs at `places`, by depth and, if the corpus size is known, by its shares.
 
-    Beside them is the ideal curve and, with the corpus size, that of a random order, over all requests that count.
+    Beside them is the ideal curve and, with the corpus size, that of a random order, over all queries that count.
 
     >>> from lexirecall import project
     >>> projection = project({"q": {"a": 1}}, {"q": ["x", "a"]}, corpus_size=4).at_level(1)
@@ -125,7 +125,7 @@ def recall_columns(projection: Projection, places: Sequence[int], counted: BoolA
 
 
 def depth_needed(projection: Projection, recall: float) -> FloatArray:
-    """Return how deep one must read to find this share of the relevant items, [S, Q]: p_c, c = ceil(r m).
+    """Return how deep one must read to find this share of the relevant documents, [S, Q]: p_c, c = ceil(r m).
 
     Infinity if a list ends before that, whatever the size of the corpus; nan if nothing is relevant.
 
@@ -134,8 +134,8 @@ def depth_needed(projection: Projection, recall: float) -> FloatArray:
     >>> depth_needed(projection, 0.75).ravel().tolist()
     [4.0, inf]
     """
-    segments, num_systems = projection.found.segments, projection.source.shape[0]
-    needed = np.tile(needed_for_recall(recall, projection.num_relevant), num_systems)
+    segments, num_runs = projection.found.segments, projection.source.shape[0]
+    needed = np.tile(needed_for_recall(recall, projection.num_relevant), num_runs)
     reached = (segments.sizes >= needed) & (needed > 0)
     depths = np.where(needed > 0, np.inf, np.nan)
     depths[reached] = projection.found.positions[(segments.offsets[:-1] + needed - 1)[reached]]
@@ -143,7 +143,7 @@ def depth_needed(projection: Projection, recall: float) -> FloatArray:
 
 
 def median_depths(projection: Projection, recall: float, counted: BoolArray) -> tuple[FloatArray, FloatArray]:
-    """Return the median depth needed, and the share of rankings that reach the recall, for each system, [S] both.
+    """Return the median depth needed, and the share of rankings that reach the recall, for each run, [S] both.
 
     Rankings that do not reach it count as infinitely deep, so the median may be infinite. nan if no ranking counts.
     """

@@ -9,18 +9,18 @@ from lexirecall.judgments import IntArray
 from lexirecall.page.findings import Findings
 from lexirecall.page.limits import Cutter
 from lexirecall.text import to_text
-from lexirecall.verbs.serving import items_of_units
+from lexirecall.verbs.serving import documents_of_units
 
 MOST_NAMED = 4
 """How many documents of a unit are named on the page; the others are counted."""
 
 
-def serving_columns(findings: Findings, systems: list[int], requests: IntArray, cut: Cutter) -> dict[str, Any]:
-    """Return the documents that serve units, by request, and by whom each unit is served; nothing without units.
+def serving_columns(findings: Findings, runs: list[int], queries: IntArray, cut: Cutter) -> dict[str, Any]:
+    """Return the documents that serve units, by query, and by whom each unit is served; nothing without units.
 
-    `documents` has the names of a request. `units` has, for each of its units in the order of `relevant`, how many
-    documents count for it, whether it needs all of them, and the first few as indices of names. `by` has, by system and
-    request, the document of each unit found, as an index too.
+    `documents` has the names of a query. `units` has, for each of its units in the order of `relevant`, how many
+    documents count for it, whether it needs all of them, and the first few as indices of names. `by` has, by run and
+    query, the document of each unit found, as an index too.
 
     >>> from lexirecall import report
     >>> units = {"a": "U", "b": "U", "c": "V"}
@@ -35,22 +35,26 @@ def serving_columns(findings: Findings, systems: list[int], requests: IntArray, 
     origin, needs_all = served.origin, served.origin.units.needs_all
     documents: list[list[str]] = []
     units: list[list[list[int]]] = []
-    by: list[list[list[int]]] = [[] for _ in systems]
+    by: list[list[list[int]]] = [[] for _ in runs]
     is_relevant = projection.source.judgments.grades >= projection.level
-    offsets, num_requests = projection.found.segments.offsets, len(findings.positions.requests)
-    for q in requests.tolist():
+    offsets, num_queries = projection.found.segments.offsets, len(findings.positions.queries)
+    for q in queries.tolist():
         names: dict[int, int] = {}
-        of_unit = items_of_units(projection, q)
+        of_unit = documents_of_units(projection, q)
         units.append(
             [
-                [len(items), int(needs_all[unit]), *(names.setdefault(item, len(names)) for item in items[:MOST_NAMED])]
-                for unit, items in sorted(of_unit.items())
+                [
+                    len(served_by),
+                    int(needs_all[unit]),
+                    *(names.setdefault(document, len(names)) for document in served_by[:MOST_NAMED]),
+                ]
+                for unit, served_by in sorted(of_unit.items())
                 if is_relevant[unit]
             ]
         )
-        for own, s in zip(by, systems, strict=True):
-            start, stop = offsets[s * num_requests + q :][:2]
-            items = projection.served_by[start:stop].tolist()
-            own.append([names.setdefault(item, len(names)) for item in items])
-        documents.append([cut(to_text(origin.judgments.items[item])) for item in names])
+        for own, s in zip(by, runs, strict=True):
+            start, stop = offsets[s * num_queries + q :][:2]
+            serving = projection.served_by[start:stop].tolist()
+            own.append([names.setdefault(document, len(names)) for document in serving])
+        documents.append([cut(to_text(origin.judgments.documents[document])) for document in names])
     return {"serving": {"documents": documents, "units": units, "by": by}}

@@ -26,23 +26,23 @@ def check_funnel(funnel: object) -> None:
         raise UsageError(problem, remedy="write funnel=lexirecall.funnel(qrels, stages)")
 
 
-def stage_columns(funnel: "Funnel | None", requests: Sequence[str], limits: Limits, cut: Cutter) -> dict[str, Any]:
+def stage_columns(funnel: "Funnel | None", queries: Sequence[str], limits: Limits, cut: Cutter) -> dict[str, Any]:
     """Return the stages and the first of the lost documents; nothing without a funnel.
 
-    `requests` are those that the page shows one by one, to which it can link.
+    `queries` are those that the page shows one by one, to which it can link.
 
     >>> from lexirecall import funnel, report
     >>> qrels, first, last = {"q": {"a": 1, "b": 1}}, {"q": ["a", "b"]}, {"q": ["b"]}
     >>> page = report(qrels, {"last": last}, "RR", output=None, funnel=funnel(qrels, {"first": first, "last": last}))
     >>> page.payload["funnel"]["losses"]
-    [{'query': 'q', 'request': 0, 'document': 'a', 'stage': 1, 'positions': [1, None], 'how': 3}]
+    [{'query': 'q', 'query': 0, 'document': 'a', 'stage': 1, 'positions': [1, None], 'how': 3}]
     """
     if funnel is None:
         return {}
     from lexirecall.gates.funnelfates import LOSSES
 
     kinds = list(LOSSES)
-    index = {request: place for place, request in enumerate(requests)}
+    index = {query: place for place, query in enumerate(queries)}
     places = {stage.name: place for place, stage in enumerate(funnel.stages)}
 
     def documents(rows: "Sequence[Loss] | Sequence[Arrival]") -> list[dict[str, Any]]:
@@ -91,7 +91,7 @@ def _document(
     text = None if funnel.texts is None else funnel.texts.of_document(row.document)
     return {
         "query": cut(row.query),
-        "request": index.get(row.query, -1),
+        "place": index.get(row.query, -1),
         "document": cut(row.document),
         "stage": -1 if row.stage is None else places[row.stage],
         "positions": list(row.positions),

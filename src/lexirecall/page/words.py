@@ -40,12 +40,12 @@ class _Pool:
 
 
 def text_columns(
-    findings: Findings, texts: Texts | None, requests: IntArray, limits: Limits, serving: list[list[str]] | None = None
+    findings: Findings, texts: Texts | None, queries: IntArray, limits: Limits, serving: list[list[str]] | None = None
 ) -> tuple[dict[str, Any], list[str]]:
     """Return the texts under one key, and sentences about those that are missing; nothing without texts.
 
-    `words` has each text once. `queries` has an index of it for each request, `documents` one for each of the relevant
-    documents of a request, in the order of `relevant`. If units must be found, the documents are those that serve them,
+    `words` has each text once. `queries` has an index of it for each query, `documents` one for each of the relevant
+    documents of a query, in the order of `relevant`. If units must be found, the documents are those that serve them,
     in the order given.
 
     >>> from lexirecall import report
@@ -58,8 +58,8 @@ def text_columns(
     """
     if texts is None:
         return {}, []
-    names = [findings.positions.requests[q] for q in requests.tolist()]
-    documents = [_relevant(findings.projection, q) for q in requests.tolist()] if serving is None else serving
+    names = [findings.positions.queries[q] for q in queries.tolist()]
+    documents = [_relevant(findings.projection, q) for q in queries.tolist()] if serving is None else serving
     wanted = (each for own in documents for each in own)
     read = texts.wanted(names, wanted, judgments=judgments_of_documents(findings.positions), limit=limits.length)
     pool = _Pool(limits.text_characters)
@@ -74,7 +74,11 @@ def text_columns(
 
 
 def _relevant(projection: Projection, q: int) -> list[str]:
-    """Return the whole ids of the relevant documents of a request; on the page they may be cut."""
+    """Return the whole ids of the relevant documents of a query; on the page they may be cut."""
     judgments = projection.source.judgments
     start, stop = judgments.offsets[q : q + 2].tolist()
-    return [to_text(judgments.items[item]) for item in range(start, stop) if judgments.grades[item] >= projection.level]
+    return [
+        to_text(judgments.documents[document])
+        for document in range(start, stop)
+        if judgments.grades[document] >= projection.level
+    ]

@@ -2,8 +2,8 @@
 
 Belongs here: their joint distribution and its drawing.
 
-If all C(n, m) placements of m items among n are equally likely, C(b - a - 1, m - 2) of them have p_1 = a and p_m = b:
-the other relevant items are between the two.
+If all C(n, m) placements of m documents among n are equally likely, C(b - a - 1, m - 2) of them have p_1 = a and p_m =
+b: the other relevant documents are between the two.
 """
 
 import math

@@ -16,7 +16,7 @@ from lexirecall.tables import Table, number
 from lexirecall.theory import leximin, user_utilities
 
 FIRST, SECOND = (2, 3, 4, 9, 12), (1, 2, 8, 9, 12)
-"""The second finds the first two relevant items sooner, the first finds the third sooner; below they agree."""
+"""The second finds the first two relevant documents sooner, the first finds the third sooner; below they agree."""
 K = 3
 OUTCOMES = {1: "π", 0: "tie", -1: "π′"}
 MEASURES = ("AP", "nDCG", "RR", "RBP")

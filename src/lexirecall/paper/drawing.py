@@ -2,8 +2,8 @@
 
 Belongs here: pieces that more than one schematic needs. Not here: what is drawn.
 
-A sheet counts pixels from its top left corner, rightwards and downwards. A relevant item is a dark cell with white
-letters. Any other item is a white cell with a grey rim, so a grey printer keeps them apart.
+A sheet counts pixels from its top left corner, rightwards and downwards. A relevant document is a dark cell with white
+letters. Any other document is a white cell with a grey rim, so a grey printer keeps them apart.
 
     box  (x, y, fill)     word  (x, y, text) or (x, y, text, color)     line  (x, y, x2, y2)
 
@@ -20,9 +20,9 @@ from lexirecall.svg import COLORS
 
 RELEVANT = COLORS[0]
 MOVED = COLORS[4]
-"""The colour of a relevant item that the drawing is about: lighter than the others, in grey too."""
+"""The colour of a relevant document that the drawing is about: lighter than the others, in grey too."""
 PALE = "#CFE3F1"
-"""The colour of a relevant item that was not retrieved."""
+"""The colour of a relevant document that was not retrieved."""
 WHITE, INK, RIM = "#FFFFFF", "#222222", "#8A8A8A"
 HEAD = 6.0
 """The length of an arrow's head."""
@@ -100,7 +100,7 @@ def column(x: float, ys: Iterable[float], marks: Iterable[object]) -> list[Box]:
 
 
 def ranking(x: float, ys: Iterable[float], positions: Collection[float], moved: float | None = None) -> list[Box]:
-    """Return the cells of a ranking, from the top, with its relevant items at these positions; one may have moved.
+    """Return the cells of a ranking, from the top, with its relevant documents at these positions; one may have moved.
 
     >>> [fill == WHITE for _, _, fill in ranking(10, [5, 15, 25], [1, 3])]
     [False, True, False]
@@ -122,7 +122,7 @@ def letters(boxes: Iterable[Box], texts: Iterable[object]) -> list[Word]:
 
 
 def named(levels: Iterable[int]) -> str:
-    """Return the short name of a set of relevant items, counted from the top.
+    """Return the short name of a set of relevant documents, counted from the top.
 
     >>> named((1, 3, 5))
     '135'

@@ -1,10 +1,10 @@
-"""Hasse diagrams: how the two orders on the sets of five relevant items are drawn.
+"""Hasse diagrams: how the two orders on the sets of five relevant documents are drawn.
 
 Belongs here: where the sets are placed, how they look, the lines between them and the legend. Not here: which set is
 above which (partial_order).
 
-A set that can be reached upwards is at least as well off. A full line means that an item sinks by one; a dashed line
-means one item less.
+A set that can be reached upwards is at least as well off. A full line means that a document sinks by one; a dashed line
+means one document less.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +14,7 @@ from typing import Any
 from lexirecall.paper.drawing import INK, WHITE, Box, Line, Sheet, column, named
 
 Levels = tuple[int, ...]
-"""A set of relevant items, counted from the top, ascending."""
+"""A set of relevant documents, counted from the top, ascending."""
 Point = tuple[float, float]
 
 # Chosen by hand: every line goes down, few cross, and none passes behind a set that it does not join.
@@ -102,7 +102,7 @@ def diagram(
 
 
 def _lines(sheet: Sheet, joined: Sequence[tuple[Line, bool]]) -> list[Any]:
-    """Draw lines; a dashed line means one item less."""
+    """Draw lines; a dashed line means one document less."""
     style = {"color": "#555555", "strokeWidth": 1.1}
     return [
         sheet.lines([line for line, is_fewer in joined if not is_fewer], **style),

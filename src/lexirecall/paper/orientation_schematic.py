@@ -22,7 +22,7 @@ COLUMNS = {"precision": (50, 126), "recall": (210, 286)}
 
 
 def placements(m: int, n: int) -> dict[str, tuple[tuple[int, ...], tuple[int, ...]]]:
-    """Return the positions of the relevant items in the better and in the worse ranking, for each orientation.
+    """Return the positions of the relevant documents in the better and in the worse ranking, for each orientation.
 
     Precision: the first is at 1, or with the others at the bottom. Recall: the last is at m, right below the others at
     the top, or at n.
@@ -37,7 +37,7 @@ def placements(m: int, n: int) -> dict[str, tuple[tuple[int, ...], tuple[int, ..
 
 
 def exhibit(seed: int) -> Exhibit:  # noqa: ARG001 - nothing is sampled
-    """Place the items, and compute each measure.
+    """Place the documents, and compute each measure.
 
     >>> [(row["orientation"], row["better"], row["worse"]) for row in exhibit(0).rows if row["measure"] == "RR"]
     [('precision', '1 8 9 10', '7 8 9 10'), ('recall', '1 2 3 4', '1 2 3 10')]
@@ -77,7 +77,7 @@ def _row(name: str, measure: str, better: tuple[int, ...], worse: tuple[int, ...
 
 
 def chart() -> Any:
-    """Draw two columns of cells for each orientation, and an arrow from the item's old place to its new one.
+    """Draw two columns of cells for each orientation, and an arrow from the document's old place to its new one.
 
     >>> len(chart().to_dict()["layer"])
     4
@@ -100,7 +100,7 @@ def chart() -> Any:
 
 
 def moved(better: tuple[int, ...], worse: tuple[int, ...]) -> tuple[int, int]:
-    """Return the old and the new place of the item that the two rankings place differently.
+    """Return the old and the new place of the document that the two rankings place differently.
 
     >>> moved((1, 9, 10), (8, 9, 10))
     (1, 8)

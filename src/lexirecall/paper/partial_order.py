@@ -2,10 +2,10 @@
 
 Belongs here: the two orders, and which set covers which. Not here: how they are drawn (hasse).
 
-A set of relevant items is written as their recall levels, ascending: (1, 3) wants the first and the third. One set is
-above another if it is at least as well off wherever the items are and whatever the measure: for users, any top-heavy
-recall-level measure; for providers, any exposure that decreases. Nothing can be added: for any two sets that are not so
-ordered, some such measure, or exposure, orders them the other way.
+A set of relevant documents is written as their recall levels, ascending: (1, 3) wants the first and the third. One set
+is above another if it is at least as well off wherever the documents are and whatever the measure: for users, any
+top-heavy recall-level measure; for providers, any exposure that decreases. Nothing can be added: for any two sets that
+are not so ordered, some such measure, or exposure, orders them the other way.
 """
 
 from collections.abc import Callable
@@ -24,8 +24,8 @@ NUM_RELEVANT = 5
 def is_user_above(x: Levels, y: Levels) -> bool:
     """Tell whether a user is at least as well off as another under every top-heavy recall-level measure.
 
-    That is so if the last |y| items that x wants are, one by one, no lower than those of y: it does not help to want
-    one item less at the top (top-heaviness), nor if an item sinks (e decreases and z is not negative).
+    That is so if the last |y| documents that x wants are, one by one, no lower than those of y: it does not help to
+    want one document less at the top (top-heaviness), nor if a document sinks (e decreases and z is not negative).
 
     >>> is_user_above((1, 2, 5), (3, 5)), is_user_above((1, 5), (4,)), is_user_above((1,), (4, 5))
     (True, False, False)
@@ -38,7 +38,7 @@ def is_user_above(x: Levels, y: Levels) -> bool:
 def is_provider_above(x: Levels, y: Levels) -> bool:
     """Tell whether a provider is at least as well off as another under every exposure that decreases.
 
-    That is so if the first |y| items of x are, one by one, no lower than those of y: no exposure is negative.
+    That is so if the first |y| documents of x are, one by one, no lower than those of y: no exposure is negative.
 
     >>> is_provider_above((1, 2, 5), (3, 5)), is_provider_above((1, 5), (4,)), is_provider_above((1,), (4, 5))
     (True, True, False)
@@ -50,7 +50,7 @@ def is_provider_above(x: Levels, y: Levels) -> bool:
 
 ORDERS: dict[str, Callable[[Levels, Levels], bool]] = {"users": is_user_above, "providers": is_provider_above}
 FEWER = {"users": "without the first document", "providers": "without the last document"}
-"""The second kind of step down; the first, which both orders have, is an item that sinks by one level."""
+"""The second kind of step down; the first, which both orders have, is a document that sinks by one level."""
 
 
 def nonempty_sets(m: int) -> list[Levels]:

@@ -2,9 +2,9 @@
 
 Belongs here: the parts and their drawings.
 
-Let two rankings have the same positions for the relevant items below the k-th, and different positions for the k-th. A
-user who wants only items below it is as well off in both. Users who want k, and otherwise only items below it, decide:
-everyone with an item above k is above one of these.
+Let two rankings have the same positions for the relevant documents below the k-th, and different positions for the
+k-th. A user who wants only documents below it is as well off in both. Users who want k, and otherwise only documents
+below it, decide: everyone with a document above k is above one of these.
 """
 
 from functools import partial
@@ -73,7 +73,7 @@ PARTS = {"users": part_of_user, "providers": part_of_provider}
 def witness(order: str, levels: Levels, k: int) -> Levels | None:
     """Return a deciding set that this set is above, or itself if it decides; None if it is tied.
 
-    For a user, it holds k and the wanted items below k; for a provider, k alone.
+    For a user, it holds k and the wanted documents below k; for a provider, k alone.
 
     >>> witness("users", (1, 2, 4), 3), witness("users", (1, 3), 3), witness("providers", (1, 2, 4), 3)
     ((3, 4), (3,), (3,))

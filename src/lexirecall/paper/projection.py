@@ -10,17 +10,17 @@ from lexirecall.paper.drawing import INK, PALE, RELEVANT, Sheet, column, letters
 from lexirecall.paper.exhibit import Exhibit
 from lexirecall.tables import Table
 
-RELEVANT_ITEMS = ("083", "107", "511", "668", "820", "977")
+RELEVANT_DOCUMENTS = ("083", "107", "511", "668", "820", "977")
 RETURNED = ("342", "668", "107", "915", "026", "751", "480", "977", "233", "604")
-"""The paper gives the relevant items and the positions 2, 3 and 8; which three are there, and the rest, we chose."""
+"""The paper gives the relevant documents and the positions 2, 3 and 8; which three, and the rest, we chose."""
 CORPUS_SIZE = 1000
-"""The items are 000 … 999."""
+"""The documents are 000 … 999."""
 HIGH, WIDE = 20, 46
 TOP = 36
 """Where the first cell of the ranking is."""
-RANKING, LEVEL, POSITION, ITEM = 93, 191, 224, 284
+RANKING, LEVEL, POSITION, DOCUMENT = 93, 191, 224, 284
 """Where the columns are."""
-HEADS = {LEVEL: "i", POSITION: "position", ITEM: "document"}
+HEADS = {LEVEL: "i", POSITION: "position", DOCUMENT: "document"}
 
 
 def exhibit(seed: int) -> Exhibit:  # noqa: ARG001 - nothing is sampled
@@ -40,22 +40,22 @@ def exhibit(seed: int) -> Exhibit:  # noqa: ARG001 - nothing is sampled
         Table(("level", "document", "position", "is_retrieved"), tuple(tuple(map(str, row.values())) for row in rows)),
         charts={"projection": lambda: chart(rows)},
         remarks=(
-            f"The ranking returns {len(RETURNED)} documents, three of the {len(RELEVANT_ITEMS)} relevant ones among "
-            f"them. The other three are placed at the very bottom of the corpus (n = {CORPUS_SIZE} in the rows).",
+            f"The ranking returns {len(RETURNED)} documents, three of the {len(RELEVANT_DOCUMENTS)} relevant ones "
+            f"among them. The other three are placed at the very bottom of the corpus (n = {CORPUS_SIZE} in the rows).",
             "The order of the missing documents is unknown and does not matter: they are sorted by name.",
         ),
     )
 
 
 def projected() -> list[dict[str, Any]]:
-    """Return the item and the position at each recall level."""
-    positions = project({"q": dict.fromkeys(RELEVANT_ITEMS, 1)}, {"q": list(RETURNED)}, corpus_size=CORPUS_SIZE)
+    """Return the document and the position at each recall level."""
+    positions = project({"q": dict.fromkeys(RELEVANT_DOCUMENTS, 1)}, {"q": list(RETURNED)}, corpus_size=CORPUS_SIZE)
     vector = positions.at_level(1).vector(0, 0, imputed=True)
-    found = [item for item in RETURNED if item in RELEVANT_ITEMS]
-    items = [*found, *sorted({*RELEVANT_ITEMS}.difference(found))]
+    found = [document for document in RETURNED if document in RELEVANT_DOCUMENTS]
+    documents = [*found, *sorted({*RELEVANT_DOCUMENTS}.difference(found))]
     return [
-        {"level": level, "item": item, "position": int(position), "is_retrieved": level <= len(found)}
-        for level, (item, position) in enumerate(zip(items, vector, strict=True), 1)
+        {"level": level, "item": document, "position": int(position), "is_retrieved": level <= len(found)}
+        for level, (document, position) in enumerate(zip(documents, vector, strict=True), 1)
     ]
 
 
@@ -71,7 +71,7 @@ def shown(position: int) -> str:
 
 
 def chart(rows: list[dict[str, Any]]) -> Any:
-    """Draw the ranking on the left, with a gap above the imputed items, and the two vectors on the right.
+    """Draw the ranking on the left, with a gap above the imputed documents, and the two vectors on the right.
 
     >>> len(chart(projected()).to_dict()["layer"])
     9
@@ -104,11 +104,11 @@ def _extents(sheet: Sheet, gap: float) -> list[Any]:
 
 
 def _vectors(sheet: Sheet, rows: list[dict[str, Any]], lines: dict[int, int]) -> list[Any]:
-    """Draw the position and the item at each level, and where it comes from."""
+    """Draw the position and the document at each level, and where it comes from."""
     middle = (min(lines.values()) + max(lines.values())) / 2
     ys = [middle + (row["level"] - (len(rows) + 1) / 2) * (HIGH + 4) for row in rows]
     fills = [RELEVANT if row["is_retrieved"] else PALE for row in rows]
-    vectors = [*column(POSITION, ys, fills), *column(ITEM, ys, fills)]
+    vectors = [*column(POSITION, ys, fills), *column(DOCUMENT, ys, fills)]
     written = [shown(row["position"]) for row in rows] + [row["item"] for row in rows]
     starts = [lines[row["position"]] for row in rows]
     heads = [(RANKING, TOP - HIGH, "ranking π"), *((x, ys[0] - HIGH, text) for x, text in HEADS.items())]

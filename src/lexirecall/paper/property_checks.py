@@ -2,8 +2,8 @@
 
 Belongs here: one function for each property. Not here: the table of them (`properties`).
 
-The corpus has n = 9 items, 1 to 4 of them relevant. A list of k items is completed by putting the missing relevant
-items at the bottom, under the paper's assumption that n - k > m.
+The corpus has n = 9 documents, 1 to 4 of them relevant. A list of k documents is completed by putting the missing
+relevant documents at the bottom, under the paper's assumption that n - k > m.
 """
 
 from collections import defaultdict
@@ -23,7 +23,7 @@ from lexirecall.paper.property_methods import (
 
 
 def imputed(relevant: tuple[bool, ...], m: int, n: int = N) -> Placement:
-    """Return the positions of the m relevant items, from a list that says which retrieved items are relevant.
+    """Return the positions of the m relevant documents, from a list that says which retrieved documents are relevant.
 
     >>> imputed((False, True), m=3)
     (2, 8, 9)
@@ -33,9 +33,9 @@ def imputed(relevant: tuple[bool, ...], m: int, n: int = N) -> Placement:
 
 
 def lists(m: int) -> Iterator[tuple[bool, ...]]:
-    """Give every list that leaves more items unretrieved than are relevant.
+    """Give every list that leaves more documents unretrieved than are relevant.
 
-    >>> len(list(lists(4)))  # of at most four items
+    >>> len(list(lists(4)))  # of at most four documents
     31
     """
     for k in range(N - m):
@@ -43,7 +43,7 @@ def lists(m: int) -> Iterator[tuple[bool, ...]]:
 
 
 def appended(*, relevant: bool) -> Iterator[tuple[Placement, Placement]]:
-    """Give every ranking before and after it retrieves one more item.
+    """Give every ranking before and after it retrieves one more document.
 
     >>> next(appended(relevant=True))
     ((9,), (1,))
@@ -55,7 +55,7 @@ def appended(*, relevant: bool) -> Iterator[tuple[Placement, Placement]]:
 
 
 def swapped_up() -> Iterator[tuple[Placement, Placement]]:
-    """Give every ranking before and after a relevant item changes places with a non-relevant one above it.
+    """Give every ranking before and after a relevant document changes places with a non-relevant one above it.
 
     >>> next(swapped_up())
     ((2,), (1,))
@@ -67,7 +67,7 @@ def swapped_up() -> Iterator[tuple[Placement, Placement]]:
 
 
 def moved(p: Placement, lower: int, upper: int) -> Placement:
-    """Return a ranking with the relevant item at one position moved up to another.
+    """Return a ranking with the relevant document at one position moved up to another.
 
     >>> moved((2, 5), 5, 1)
     (1, 2)
@@ -79,7 +79,7 @@ def moved(p: Placement, lower: int, upper: int) -> Placement:
 
 
 def increasing_in_retrieval_size(method: EvaluationMethod) -> bool:
-    """Whether one more item, relevant or not, never makes a list worse.
+    """Whether one more document, relevant or not, never makes a list worse.
 
     >>> increasing_in_retrieval_size(METRICS["AP"])
     True
@@ -88,7 +88,7 @@ def increasing_in_retrieval_size(method: EvaluationMethod) -> bool:
 
 
 def decreasing_in_nonrelevance(method: EvaluationMethod) -> bool:
-    """Whether one more non-relevant item never makes a list better.
+    """Whether one more non-relevant document never makes a list better.
 
     >>> decreasing_in_nonrelevance(METRICS["AP"])
     True
@@ -97,7 +97,7 @@ def decreasing_in_nonrelevance(method: EvaluationMethod) -> bool:
 
 
 def strictly_decreasing_in_nonrelevance(method: EvaluationMethod) -> bool:
-    """Whether one more non-relevant item always makes a list worse.
+    """Whether one more non-relevant document always makes a list worse.
 
     >>> strictly_decreasing_in_nonrelevance(METRICS["AP"])
     False
@@ -106,7 +106,7 @@ def strictly_decreasing_in_nonrelevance(method: EvaluationMethod) -> bool:
 
 
 def increasing_in_relevance(method: EvaluationMethod) -> bool:
-    """Whether one more relevant item never makes a list worse.
+    """Whether one more relevant document never makes a list worse.
 
     >>> increasing_in_relevance(METRICS["RR"])
     True
@@ -115,7 +115,7 @@ def increasing_in_relevance(method: EvaluationMethod) -> bool:
 
 
 def strictly_increasing_in_relevance(method: EvaluationMethod) -> bool:
-    """Whether one more relevant item always makes a list better.
+    """Whether one more relevant document always makes a list better.
 
     >>> strictly_increasing_in_relevance(METRICS["RR"])
     False
@@ -124,7 +124,7 @@ def strictly_increasing_in_relevance(method: EvaluationMethod) -> bool:
 
 
 def increasing_in_swapping_up(method: EvaluationMethod) -> bool:
-    """Whether moving a relevant item up never makes a ranking worse.
+    """Whether moving a relevant document up never makes a ranking worse.
 
     >>> increasing_in_swapping_up(METRICS["RR"])
     True
@@ -133,7 +133,7 @@ def increasing_in_swapping_up(method: EvaluationMethod) -> bool:
 
 
 def strictly_increasing_in_swapping_up(method: EvaluationMethod) -> bool:
-    """Whether moving a relevant item up always makes a ranking better.
+    """Whether moving a relevant document up always makes a ranking better.
 
     >>> strictly_increasing_in_swapping_up(METRICS["RR"])
     False
@@ -142,7 +142,7 @@ def strictly_increasing_in_swapping_up(method: EvaluationMethod) -> bool:
 
 
 def gain(method: EvaluationMethod, p: Placement, lower: int) -> Fraction:
-    """Return the gain from moving the relevant item at a position up by one.
+    """Return the gain from moving the relevant document at a position up by one.
 
     >>> gain(METRICS["AP"], (6, 8), 6), gain(METRICS["AP"], (6, 8), 8)
     (Fraction(1, 60), Fraction(1, 56))
@@ -163,7 +163,7 @@ def gains_by_depth(method: EvaluationMethod) -> Iterator[tuple[Fraction, Fractio
 
 
 def gains_at_one_level(method: EvaluationMethod) -> Iterator[tuple[Fraction, Fraction]]:
-    """Give the gains of the i-th relevant item at a higher and at a lower position, with all others the same.
+    """Give the gains of the i-th relevant document at a higher and at a lower position, with all others the same.
 
     >>> next(gains_at_one_level(METRICS["AP"]))  # of (2,) and (3,)
     (Fraction(1, 2), Fraction(1, 6))
@@ -197,7 +197,7 @@ def strictly_concave_in_swap_depth(method: EvaluationMethod) -> bool:
 
 
 def concave_at_one_level(method: EvaluationMethod) -> bool:
-    """Whether a swap of the i-th relevant item never gains less where it is higher.
+    """Whether a swap of the i-th relevant document never gains less where it is higher.
 
     >>> concave_at_one_level(METRICS["AP"])
     True
@@ -206,7 +206,7 @@ def concave_at_one_level(method: EvaluationMethod) -> bool:
 
 
 def strictly_concave_at_one_level(method: EvaluationMethod) -> bool:
-    """Whether a swap of the i-th relevant item always gains more where it is higher.
+    """Whether a swap of the i-th relevant document always gains more where it is higher.
 
     >>> strictly_concave_at_one_level(METRICS["mean linear exposure"])
     False
@@ -224,7 +224,7 @@ def ties_within(method: EvaluationMethod, groups: dict[Placement, list[Placement
 
 
 def suffix_invariant(method: EvaluationMethod) -> bool:
-    """Whether there is a depth k, n - k > m, below which it does not matter where the relevant items are.
+    """Whether there is a depth k, n - k > m, below which it does not matter where the relevant documents are.
 
     >>> suffix_invariant(METRICS["AP"])
     False
@@ -233,7 +233,7 @@ def suffix_invariant(method: EvaluationMethod) -> bool:
 
 
 def by_prefix(m: int, k: int) -> dict[Placement, list[Placement]]:
-    """Group the rankings by where relevant items are down to depth k.
+    """Group the rankings by where relevant documents are down to depth k.
 
     >>> len(by_prefix(1, 3))
     4
@@ -245,7 +245,7 @@ def by_prefix(m: int, k: int) -> dict[Placement, list[Placement]]:
 
 
 def prefix_invariant(method: EvaluationMethod) -> bool:
-    """Whether there is a depth k > m, above which it does not matter where the relevant items are.
+    """Whether there is a depth k > m, above which it does not matter where the relevant documents are.
 
     >>> prefix_invariant(METRICS["AP"])
     False
@@ -254,7 +254,7 @@ def prefix_invariant(method: EvaluationMethod) -> bool:
 
 
 def by_suffix(m: int, k: int) -> dict[Placement, list[Placement]]:
-    """Group the rankings by where relevant items are below depth k.
+    """Group the rankings by where relevant documents are below depth k.
 
     >>> len(by_suffix(1, 3))
     7
@@ -266,7 +266,7 @@ def by_suffix(m: int, k: int) -> dict[Placement, list[Placement]]:
 
 
 def localized(method: EvaluationMethod) -> bool:
-    """Whether for some depth k the list down to k decides the value, however many items it lacks.
+    """Whether for some depth k the list down to k decides the value, however many documents it lacks.
 
     >>> localized(METRICS["AP"])
     False
@@ -288,7 +288,7 @@ def decided_by_prefix(method: EvaluationMethod, k: int) -> bool:
 
 
 def realizable(method: EvaluationMethod) -> bool:
-    """Whether the best value is the same for every number of relevant items, so a bound can be attained.
+    """Whether the best value is the same for every number of relevant documents, so a bound can be attained.
 
     >>> realizable(METRICS["AP"]), realizable(METRICS["RBP"])
     (True, False)

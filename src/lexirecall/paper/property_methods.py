@@ -16,7 +16,7 @@ Placement = tuple[int, ...]
 ExactExposure = Callable[[int], Fraction]
 Weight = Callable[[int, int], Fraction]
 N, SIZES = 9, (1, 2, 3, 4)
-"""Items of the corpus, and how many of them may be relevant."""
+"""Documents of the corpus, and how many of them may be relevant."""
 
 
 @dataclass(frozen=True)
@@ -81,12 +81,12 @@ def parabolic(p: int) -> Fraction:
 
 
 def first(i: int, _m: int) -> Fraction:
-    """Weight of the first relevant item only."""
+    """Weight of the first relevant document only."""
     return Fraction(i == 1)
 
 
 def last(i: int, m: int) -> Fraction:
-    """Weight of the last relevant item only."""
+    """Weight of the last relevant document only."""
     return Fraction(i == m)
 
 
@@ -153,7 +153,7 @@ def is_convex(method: EvaluationMethod, *, strictly: bool = False) -> bool:
 
 
 def placements(m: int) -> list[Placement]:
-    """Return all positions that m relevant items may have in the corpus, in ascending order.
+    """Return all positions that m relevant documents may have in the corpus, in ascending order.
 
     >>> len(placements(2)), placements(2)[0]
     (36, (1, 2))

@@ -2,7 +2,7 @@
 
 Belongs here: the simulation, its figure, and the closed forms that it should match.
 
-What is not retrieved is at the bottom of the corpus. So TSE ties as soon as both rankings lack a relevant item.
+What is not retrieved is at the bottom of the corpus. So TSE ties as soon as both rankings lack a relevant document.
 LexiRecall ties only if both retrieve the same number of them at the same positions: mostly, if they retrieve none.
 """
 
@@ -25,10 +25,10 @@ from lexirecall.tables import Table, number
 from lexirecall.theory import hypergeometric, tie_probability, tie_probability_recall
 
 CORPUS_SIZE = 250_000
-NUM_REQUESTS = 25
-PAIRS_PER_REQUEST = 200
+NUM_QUERIES = 25
+PAIRS_PER_QUERY = 200
 FEWEST, MOST = 5, 50
-"""Relevant items of a request."""
+"""Relevant documents of a query."""
 MEASURES = ("R@1000", "Rprec", "TSE", "AP", "LexiRecall")
 DEPTHS = (
     10, 100, 500, 1_000, 2_000, 3_000, 5_000, 7_500, 10_000, 15_000, 20_000, 30_000, 50_000, 75_000, 100_000, 125_000,
@@ -40,8 +40,8 @@ COLUMNS = ("k", "measure", "tied", "expected")
 def exhibit(seed: int) -> Exhibit:
     """Simulate pairs of rankings and cut them at every depth."""
     rng = np.random.default_rng(seed)
-    num_relevant = rng.integers(FEWEST, MOST, NUM_REQUESTS, endpoint=True)
-    shares = tied_shares(rng, num_relevant, PAIRS_PER_REQUEST)
+    num_relevant = rng.integers(FEWEST, MOST, NUM_QUERIES, endpoint=True)
+    shares = tied_shares(rng, num_relevant, PAIRS_PER_QUERY)
     rows = tuple(
         {"k": k, "measure": name, "tied": share, "expected": _mean_expected(name, num_relevant, k)}
         for k, by_measure in shares.items()
@@ -49,13 +49,13 @@ def exhibit(seed: int) -> Exhibit:
     )
     return Exhibit(
         "ties-by-depth",
-        f"Share of tied rankings by retrieval depth k, for n = {CORPUS_SIZE:,} and {NUM_REQUESTS} queries",
+        f"Share of tied rankings by retrieval depth k, for n = {CORPUS_SIZE:,} and {NUM_QUERIES} queries",
         COLUMNS,
         rows,
         _table(shares),
         {"ties-by-depth": lambda: _chart(rows)},
         (
-            f"{PAIRS_PER_REQUEST} pairs of random rankings for each query, the same ones at every depth; "
+            f"{PAIRS_PER_QUERY} pairs of random rankings for each query, the same ones at every depth; "
             f"m ~ U({FEWEST}, {MOST}). The paper does not say how many pairs it drew, nor at which depths it cut.",
             "The rows hold the simulated shares and, except for AP, the expected ones in closed form.",
             "AP and LexiRecall tie if both rankings retrieve nothing relevant, and hardly ever otherwise.",
@@ -81,7 +81,7 @@ def tied_shares(
 
 
 def _tied_share(projection: Projection, name: str) -> float:
-    """Compare the first half of the systems with the second."""
+    """Compare the first half of the runs with the second."""
     if name == "LexiRecall":
         values = lexirecall_ranks(projection).astype(float)  # a total order: equal rankings, equal ranks
     else:
@@ -93,7 +93,7 @@ def _tied_share(projection: Projection, name: str) -> float:
 def expected_ties(measure: str, num_relevant: int, depth: int, corpus_size: int = CORPUS_SIZE) -> float | None:
     """Return the probability that two random rankings tie if only their top k count; None for AP, which has no formula.
 
-    For LexiRecall it is sum_r P(r retrieved)² / C(k, r). By TSE two rankings tie if the last item is at the same
+    For LexiRecall it is sum_r P(r retrieved)² / C(k, r). By TSE two rankings tie if the last document is at the same
     position, or missing in both.
 
     >>> round(expected_ties("TSE", 10, 100_000), 4), round(expected_ties("LexiRecall", 10, 10_000), 4)

@@ -18,7 +18,7 @@ PAPER = {
 
 
 def exhibit(seed: int) -> Exhibit:
-    """Compute the probabilities for every number of relevant items of the paper."""
+    """Compute the probabilities for every number of relevant documents of the paper."""
     cells = {m: held_ties(m, CORPUS_SIZE, printed, seed) for m, printed in PAPER.items()}
     return Exhibit(
         "ties-by-relevant",

@@ -21,7 +21,7 @@ def exhibit(seed: int) -> Exhibit:  # noqa: ARG001 - nothing is sampled
     """Enumerate the users, the best off by AP first.
 
     >>> rows = exhibit(0).rows
-    >>> len(rows), rows[-1]["items"], rows[-1]["AP"]
+    >>> len(rows), rows[-1]["documents"], rows[-1]["AP"]
     (15, '4', 0.142857)
 
     Reference: DiazEM25, possible information needs.
@@ -49,7 +49,7 @@ def _listed(positions: tuple[float, ...] | tuple[int, ...]) -> str:
 def population() -> list[dict[str, Any]]:
     """Return every user with the utilities, in descending order of AP.
 
-    >>> population()[0]["items"]
+    >>> population()[0]["documents"]
     '1'
     """
     utilities = {measure: user_utilities(measure, POSITIONS) for measure in MEASURES}

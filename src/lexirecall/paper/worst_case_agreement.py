@@ -2,8 +2,8 @@
 
 Belongs here: the simulation and its table.
 
-The worst-off of all possible users of a ranking wants only its last relevant item. So the worst case of every top-heavy
-measure with z(1, 1) = 1 is better in the ranking where this item is higher, whatever the exposure.
+The worst-off of all possible users of a ranking wants only its last relevant document. So the worst case of every
+top-heavy measure with z(1, 1) = 1 is better in the ranking where this document is higher, whatever the exposure.
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ from lexirecall.theory import tie_probability_tse
 
 NUM_PAIRS = 10_000
 FEWEST, MOST = 5, 50
-"""Relevant items of a request."""
+"""Relevant documents of a query."""
 MEASURES = ("TSE", "R@1000", "Rprec", "AP", "nDCG")
 PAPER = {
     10**3: (0.012, 1.000, 0.000, 0.285, 0.541, 0.535, 0.492),
@@ -51,7 +51,7 @@ def exhibit(seed: int) -> Exhibit:
 
 
 def simulated(rng: np.random.Generator, num_pairs: int, corpus_size: int) -> Positions:
-    """Draw two rankings of the corpus for each of `num_pairs` requests, with 5 to 50 relevant items.
+    """Draw two rankings of the corpus for each of `num_pairs` queries, with 5 to 50 relevant documents.
 
     >>> simulated(np.random.default_rng(1), 4, 1000).shape
     (2, 4)
@@ -60,10 +60,10 @@ def simulated(rng: np.random.Generator, num_pairs: int, corpus_size: int) -> Pos
 
 
 def agreement(pairs: Positions, rng: np.random.Generator) -> dict[str, float]:
-    """Return the share of requests tied in the worst case and, over the others, how often each measure agrees with it.
+    """Return the share of queries tied in the worst case and, over the others, how often each measure agrees with it.
 
     A measure agrees if it prefers the ranking that the worst case prefers. A coin is measured too. If the worst case
-    separates no request, agreement is nan.
+    separates no query, agreement is nan.
 
     >>> shares = agreement(simulated(np.random.default_rng(1), 100, 1000), np.random.default_rng(2))
     >>> shares["TSE"], shares["R@1000"]  # the top 1,000 are all there is
@@ -80,7 +80,7 @@ def agreement(pairs: Positions, rng: np.random.Generator) -> dict[str, float]:
 
 
 def signs(values: FloatArray) -> IntArray:
-    """Return 1 where the first of two systems has the higher value, -1 where the second has, 0 where they tie, [Q].
+    """Return 1 where the first of two runs has the higher value, -1 where the second has, 0 where they tie, [Q].
 
     >>> signs(np.array([[0.5, 0.1 + 0.2], [0.75, 0.3]])).tolist()
     [-1, 0]

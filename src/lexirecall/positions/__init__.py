@@ -1,11 +1,11 @@
-"""Positions: where the relevant items of every request are in every system's ranking.
+"""Positions: where the relevant documents of every query are in every run's ranking.
 
 Belongs here: the one data type that lies between files and measures, its imputation and its cuts, and the file that
 keeps it. Not here: reading runs (formats), formulas (measures).
 
-A ranking is the sorted positions of its relevant items, counted from 1. A relevant item that was not retrieved is at
-the very bottom: with m relevant items in a corpus of n, the i-th one, if missing, is at n - m + i; if n is unknown
-it is at infinity. Nothing downstream ever sees a list of documents again.
+A ranking is the sorted positions of its relevant documents, counted from 1. A relevant document that was not retrieved
+is at the very bottom: with m relevant documents in a corpus of n, the i-th one, if missing, is at n - m + i; if n is
+unknown it is at infinity. Nothing downstream ever sees a list of documents again.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,7 +24,7 @@ from lexirecall.notebook import CellPart, Displayed, facts
 from lexirecall.output import FilePath, write_files
 from lexirecall.providers import Providers
 from lexirecall.segments import Segments, sums_of
-from lexirecall.tracks import Mismatch, SystemPositions, Tracks, reachable
+from lexirecall.tracks import Mismatch, RunPositions, Tracks, reachable
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -41,7 +41,7 @@ _AT_ONCE = 2**18
 class Positions(Displayed):
     """S runs × Q queries; the ranking of run s for query q is segment s·Q + q."""
 
-    systems: tuple[str, ...]
+    runs: tuple[str, ...]
     judgments: Judgments
     conventions: Conventions
     answered: BoolArray
@@ -69,30 +69,30 @@ class Positions(Displayed):
     def stack(
         cls,
         judgments: Judgments,
-        systems: Sequence[SystemPositions],
+        runs: Sequence[RunPositions],
         conventions: Conventions,
         corpus_size: IntArray | None = None,
         providers: Providers | None = None,
         units: "Units | None" = None,
     ) -> "Positions":
         """Put the runs of one collection together."""
-        if remarks := dict.fromkeys(system.remark for system in systems if system.remark):
+        if remarks := dict.fromkeys(run.remark for run in runs if run.remark):
             judgments = replace(judgments, remarks=(*judgments.remarks, *remarks))
-        with_others = [system.others for system in systems if system.others is not None]
+        with_others = [run.others for run in runs if run.others is not None]
         positions = cls(
-            systems=tuple(system.name for system in systems),
+            runs=tuple(run.name for run in runs),
             judgments=judgments,
             conventions=conventions,
-            answered=np.array([system.answered for system in systems]),
-            num_retrieved=np.array([system.num_retrieved for system in systems]),
-            found=Tracks.concatenate([system.found for system in systems]),
-            others=Tracks.concatenate(with_others) if len(with_others) == len(systems) else None,
+            answered=np.array([run.answered for run in runs]),
+            num_retrieved=np.array([run.num_retrieved for run in runs]),
+            found=Tracks.concatenate([run.found for run in runs]),
+            others=Tracks.concatenate(with_others) if len(with_others) == len(runs) else None,
             corpus_size=corpus_size,
-            num_unjudged=tuple(system.num_unjudged for system in systems),
-            num_duplicates=tuple(system.num_duplicates for system in systems),
-            num_extra=tuple(system.num_extra for system in systems),
+            num_unjudged=tuple(run.num_unjudged for run in runs),
+            num_duplicates=tuple(run.num_duplicates for run in runs),
+            num_extra=tuple(run.num_extra for run in runs),
             providers=providers,
-            mismatches=tuple(system.mismatch for system in systems if system.mismatch is not None),
+            mismatches=tuple(run.mismatch for run in runs if run.mismatch is not None),
             units=units,
         )
         if corpus_size is not None:
@@ -100,9 +100,9 @@ class Positions(Displayed):
         return positions
 
     @property
-    def requests(self) -> tuple[str, ...]:
+    def queries(self) -> tuple[str, ...]:
         """The judged queries, in the order of the judgments."""
-        return self.judgments.requests
+        return self.judgments.queries
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -119,13 +119,13 @@ class Positions(Displayed):
 
     def __repr__(self) -> str:
         size = f"{counted(self.shape[0], 'run')} × {counted(self.shape[1], 'query')}"
-        return f"<Positions: {size}, {counted(len(self.found.items), 'document')} of a positive grade found>"
+        return f"<Positions: {size}, {counted(len(self.found.documents), 'document')} of a positive grade found>"
 
     def _parts(self) -> Iterable[CellPart]:
         size = f"{counted(self.shape[0], 'run')} × {counted(self.shape[1], 'query')}"
-        found = f"{counted(len(self.found.items), 'document')} of a positive grade"
+        found = f"{counted(len(self.found.documents), 'document')} of a positive grade"
         rules = listed((f"{name} {own}" for name, own in asdict(self.conventions).items() if own), 99)
-        names = {"runs": listed(self.systems, 9), "judgments": self.judgments.name, "found": found}
+        names = {"runs": listed(self.runs, 9), "judgments": self.judgments.name, "found": found}
         return [facts("Positions", size, names | {"conventions": rules})]
 
     def counted(self, policies: Policies) -> BoolArray:
@@ -152,7 +152,7 @@ class Positions(Displayed):
         if self.units is None:
             return self
         if level not in self._sought:
-            found, items = self.units.located(self.found, level, positive=True)
+            found, documents = self.units.located(self.found, level, positive=True)
             others = None
             if self.others is not None:
                 others, _ = self.units.located(self.found.merged(self.others), level, positive=False)
@@ -162,7 +162,7 @@ class Positions(Displayed):
                 found=found,
                 others=others,
                 units=None,
-                served=Served(self, items),
+                served=Served(self, documents),
             )
         return self._sought[level]
 
@@ -196,7 +196,7 @@ class Positions(Displayed):
         """Return the first query for which a corpus is too small, with the names of all such; None if none is."""
         from lexirecall.shortage import Shortage  # not on top: a corpus seldom has a size
 
-        return Shortage.of(self.requests, self.systems, corpus_size, self.num_retrieved, self.num_needed)
+        return Shortage.of(self.queries, self.runs, corpus_size, self.num_retrieved, self.num_needed)
 
     def portions(self) -> Iterator[tuple[slice, "Positions"]]:
         """Give the queries in portions, so that what is made of them takes little memory; all at once if they are few.
@@ -204,7 +204,7 @@ class Positions(Displayed):
         So they are too if a unit or a provider may be that of several queries.
         """
         num_queries = self.shape[1]
-        width = max(1, num_queries * _AT_ONCE // max(1, len(self.found.items)))
+        width = max(1, num_queries * _AT_ONCE // max(1, len(self.found.documents)))
         is_whole = self.units is not None or self.served is not None or self.providers is not None
         if is_whole or width >= num_queries:
             yield slice(0, num_queries), self
@@ -252,7 +252,7 @@ class Positions(Displayed):
         sought = self.sought(level)
         mask = _reach(sought, level)
         found = sought.found if mask.all() else sought.found.filter(mask)
-        by = None if sought.served is None else sought.served.items[mask]
+        by = None if sought.served is None else sought.served.documents[mask]
         return Projection(sought, level, sought.judgments.num_relevant(level), found, by)
 
     def cut(self, depth: int) -> "Positions":
@@ -305,18 +305,18 @@ class Positions(Displayed):
         return replace(
             self,
             judgments=replace(self.judgments, grades=left, num_positive=num_positive),
-            found=self.found.filter(kept[self.found.items]),
-            others=None if self.others is None else self.others.filter(kept[self.others.items]),
+            found=self.found.filter(kept[self.found.documents]),
+            others=None if self.others is None else self.others.filter(kept[self.others.documents]),
             served=None,
         )
 
 
 def _reach(positions: Positions, level: float) -> BoolArray:
     """Tell which documents found have a grade of a level or above it."""
-    items, mask = positions.found.items, np.empty(len(positions.found.items), bool)
-    for start in range(0, len(items), _AT_ONCE):
+    documents, mask = positions.found.documents, np.empty(len(positions.found.documents), bool)
+    for start in range(0, len(documents), _AT_ONCE):
         here = slice(start, start + _AT_ONCE)
-        mask[here] = positions.judgments.grades[items[here]] >= level
+        mask[here] = positions.judgments.grades[documents[here]] >= level
     return mask
 
 
@@ -326,8 +326,8 @@ class Served:
 
     origin: Positions
     """The positions of documents, with the map."""
-    items: IntArray
-    """Of each unit found, the item that puts it where it is: index into the judgments of the origin."""
+    documents: IntArray
+    """Of each unit found, the document that puts it where it is: index into the judgments of the origin."""
 
 
 @dataclass(frozen=True)
@@ -337,10 +337,10 @@ class Projection(ComparedByFields):
     source: Positions
     level: float
     num_relevant: IntArray
-    """m of each request, [Q]."""
+    """m of each query, [Q]."""
     found: Tracks
     served_by: IntArray | None = None
-    """If these are units: of each one found, which item of `source.served.origin` puts it there."""
+    """If these are units: of each one found, which document of `source.served.origin` puts it there."""
 
     @classmethod
     def of_vectors(
@@ -351,9 +351,9 @@ class Projection(ComparedByFields):
         level: float = 1,
         corpus_size: int | None = None,
     ) -> "Projection":
-        """Return one request's rankings by several systems, from the positions that each gives the relevant items.
+        """Return one query's rankings by several runs, from the positions that each gives the relevant documents.
 
-        Relevant items that a system did not retrieve are left out of its vector; `num_relevant` is the length of the
+        Relevant documents that a run did not retrieve are left out of its vector; `num_relevant` is the length of the
         longest vector if not given.
 
         >>> Projection.of_vectors([[1, 3], [2]]).vector(1, 0).tolist()
@@ -366,17 +366,17 @@ class Projection(ComparedByFields):
                 raise UsageError(f"{m} relevant documents cannot be at the positions {vector.tolist()}")
         judgments = Judgments.from_grades({b"": {str(i).encode(): max(level, 1.0) for i in range(m)}})
         empty = Tracks(Segments(np.array([0, 0])), np.array([], np.int64), np.array([], np.int64))
-        systems = []
+        runs = []
         for number, vector in enumerate(found):
             tracks = Tracks(Segments(np.array([0, len(vector)])), vector, np.arange(len(vector)))
             retrieved = vector[-1:] if len(vector) else np.array([0])
-            systems.append(SystemPositions(str(number), np.array([True]), retrieved, tracks, empty))
+            runs.append(RunPositions(str(number), np.array([True]), retrieved, tracks, empty))
         sizes = None if corpus_size is None else np.array([corpus_size])
-        return Positions.stack(judgments, systems, Conventions(), sizes).at_level(level)
+        return Positions.stack(judgments, runs, Conventions(), sizes).at_level(level)
 
     @property
     def sees_bottom(self) -> bool:
-        """Whether every measure without a cut-off sees the missing items at the bottom of the corpus."""
+        """Whether every measure without a cut-off sees the missing documents at the bottom of the corpus."""
         return self.source.conventions.imputation == "paper"
 
     def portions(self) -> "Iterator[tuple[slice, Projection]]":
@@ -386,38 +386,38 @@ class Projection(ComparedByFields):
 
     @cached_property
     def recall_levels(self) -> IntArray:
-        """For each retrieved relevant item, which one it is from the top: i of p_i."""
+        """For each retrieved relevant document, which one it is from the top: i of p_i."""
         return self.found.segments.ordinals
 
     @cached_property
-    def num_relevant_of_item(self) -> IntArray:
-        """For each retrieved relevant item, how many relevant ones its request has: m."""
-        return self.per_item_of_request(self.num_relevant)
+    def num_relevant_of_document(self) -> IntArray:
+        """For each retrieved relevant document, how many relevant ones its query has: m."""
+        return self.per_document_of_query(self.num_relevant)
 
     @cached_property
     def positions(self) -> FloatArray:
-        """For each retrieved relevant item, its position, as a float: p_i."""
+        """For each retrieved relevant document, its position, as a float: p_i."""
         return self.found.positions.astype(float)
 
     @cached_property
     def _owners(self) -> IntArray:
-        """For each retrieved relevant item, the ranking it belongs to."""
+        """For each retrieved relevant document, the ranking it belongs to."""
         return self.found.segments.owners
 
-    def per_item(self, per_ranking: "npt.NDArray[Scalar]") -> "npt.NDArray[Scalar]":
-        """Repeat a value of each ranking for each of its retrieved relevant items."""
+    def per_document(self, per_ranking: "npt.NDArray[Scalar]") -> "npt.NDArray[Scalar]":
+        """Repeat a value of each ranking for each of its retrieved relevant documents."""
         return np.repeat(per_ranking, self.found.segments.sizes)
 
-    def per_item_of_request(self, per_request: "npt.NDArray[Scalar]") -> "npt.NDArray[Scalar]":
-        """Repeat a value of each request for each relevant item retrieved for it, in every system."""
-        return self.per_item(np.tile(per_request, self.source.shape[0]))
+    def per_document_of_query(self, per_query: "npt.NDArray[Scalar]") -> "npt.NDArray[Scalar]":
+        """Repeat a value of each query for each relevant document retrieved for it, in every run."""
+        return self.per_document(np.tile(per_query, self.source.shape[0]))
 
     def sum(self, values: FloatArray | BoolArray) -> FloatArray:
-        """Add up, for each ranking, the values of its retrieved relevant items, [S, Q]."""
+        """Add up, for each ranking, the values of its retrieved relevant documents, [S, Q]."""
         return sums_of(values, self._owners, len(self.found.segments.sizes)).reshape(self.source.shape)
 
-    def vector(self, system: int, request: int, *, imputed: bool = False) -> FloatArray:
-        """Return p_1 … p_m of one ranking; missing items are at infinity, or at the bottom if `imputed` and n is known.
+    def vector(self, run: int, query: int, *, imputed: bool = False) -> FloatArray:
+        """Return p_1 … p_m of one ranking; missing ones are at infinity, or at the bottom if `imputed` and n is known.
 
         >>> from lexirecall import project
         >>> judged = {"q": dict.fromkeys(["a", "b", "c", "d", "e", "f"], 1)}
@@ -428,12 +428,12 @@ class Projection(ComparedByFields):
         >>> projection.vector(0, 0, imputed=True).tolist()
         [2.0, 3.0, 8.0, 998.0, 999.0, 1000.0]
         """
-        m = int(self.num_relevant[request])
-        segment = system * len(self.num_relevant) + request
+        m = int(self.num_relevant[query])
+        segment = run * len(self.num_relevant) + query
         start, stop = self.found.segments.offsets[segment : segment + 2]
         vector = np.full(m, np.inf)
         if imputed and self.source.corpus_size is not None:
-            n = self.source.corpus_size[request]
+            n = self.source.corpus_size[query]
             vector = np.full(m, float(n)) if self.source.shares_bottom else np.arange(1.0, m + 1) + (n - m)
         vector[: stop - start] = self.found.positions[start:stop]
         return vector

@@ -7,7 +7,7 @@ how a file says these (file), where positions come from (formats).
 import numpy as np
 
 from lexirecall.judgments import BoolArray, IntArray, Judgments
-from lexirecall.manifest import MOST_ITEMS, Conventions
+from lexirecall.manifest import MOST_DOCUMENTS, Conventions
 from lexirecall.tracks import Tracks
 
 
@@ -22,8 +22,8 @@ def contradiction(
 ) -> str:
     """Return the first rule that is broken, or an empty text.
 
-    `judged` are all judged items that have a position, and `lengths` those of the rankings, -1 if unanswered; both for
-    one run after the other, as is `corpus_size`. It is whole if judged items that are not relevant are kept.
+    `judged` are all judged documents that have a position, and `lengths` those of the rankings, -1 if unanswered; both
+    for one run after the other, as is `corpus_size`. It is whole if judged documents that are not relevant are kept.
 
     >>> from lexirecall.segments import Segments
     >>> judgments = Judgments.from_grades({b"q": {b"a": 1, b"b": 1}})
@@ -31,7 +31,7 @@ def contradiction(
     >>> contradiction(judged, np.array([4]), None, judgments, Conventions(), is_whole=True)
     'a position is below the end of its ranking'
     """
-    owners, places, grades = judged.segments.owners, judged.positions, judgments.grades[judged.items]
+    owners, places, grades = judged.segments.owners, judged.positions, judgments.grades[judged.documents]
     ends = np.maximum(lengths, 0)[owners]
     follows = np.append(False, owners[1:] == owners[:-1])[: len(owners)]
     is_imputed = (places > ends) & (rules.imputation == "optimistic")
@@ -55,7 +55,7 @@ def contradiction(
     elif judged.block_starts is None or judged.block_sizes is None:
         checks["a position is below the end of its ranking"] = places > ends
     else:
-        most = np.where(ends == rules.depth, MOST_ITEMS, ends)  # at the cut a group may go on below
+        most = np.where(ends == rules.depth, MOST_DOCUMENTS, ends)  # at the cut a group may go on below
         most = most if corpus_size is None else np.minimum(most, corpus_size[owners])
         stops = judged.block_starts + judged.block_sizes
         checks["a position is below the end of its ranking"] = judged.block_starts >= ends
@@ -72,7 +72,7 @@ def contradiction(
 def _of_groups(
     places: IntArray, starts: IntArray, stops: IntArray, most: IntArray, follows: BoolArray
 ) -> dict[str, BoolArray]:
-    """Check groups of equal scores; that of each item goes from its start to its stop, which is `most` at the most."""
+    """Check groups of equal scores; each document's goes from its start to its stop, which is `most` at the most."""
     is_same = np.diff(starts, prepend=-1) == 0
     is_apart = np.append(0, stops)[: len(stops)] <= starts
     return {

@@ -80,23 +80,23 @@ def _check_kept(positions: Positions) -> None:
     if ((np.diff(owners) == 0) & (grades[1:] > 0) & (grades[:-1] <= 0)).any():  # after with_labels; others rely on it
         problem = "positions without some labels are not kept in a positions file"
         raise UsageError(problem, remedy="save them with all labels, and remove these again")
-    if len(set(positions.systems)) < len(positions.systems):
+    if len(set(positions.runs)) < len(positions.runs):
         raise UsageError("two runs have the same name, and a positions file knows runs by name", remedy="rename one")
 
 
 def _columns(positions: Positions, pa: Any) -> dict[str, Any]:
     layout, (num_runs, _) = JudgedRows.of(positions.judgments), positions.shape
-    rows = np.tile(layout.requests, num_runs)
-    is_known = np.tile(layout.has_item, num_runs)
-    grades = np.zeros(len(layout.requests))
-    grades[layout.has_item] = positions.judgments.grades
-    documents: list[bytes | None] = [None] * len(layout.requests)
-    for row, document in zip(np.flatnonzero(layout.has_item).tolist(), positions.judgments.items, strict=True):
+    rows = np.tile(layout.queries, num_runs)
+    is_known = np.tile(layout.has_document, num_runs)
+    grades = np.zeros(len(layout.queries))
+    grades[layout.has_document] = positions.judgments.grades
+    documents: list[bytes | None] = [None] * len(layout.queries)
+    for row, document in zip(np.flatnonzero(layout.has_document).tolist(), positions.judgments.documents, strict=True):
         documents[row] = document
-    names = [to_bytes(system) for system in positions.systems]
+    names = [to_bytes(run) for run in positions.runs]
     columns = {
-        "run": _ids(names, pa).take(pa.array(np.repeat(np.arange(num_runs), len(layout.requests)))),
-        "query": _ids(positions.judgments.request_ids, pa).take(pa.array(rows)),
+        "run": _ids(names, pa).take(pa.array(np.repeat(np.arange(num_runs), len(layout.queries)))),
+        "query": _ids(positions.judgments.query_ids, pa).take(pa.array(rows)),
         "document": _ids(documents, pa).take(pa.array(np.tile(np.arange(len(documents)), num_runs))),
         "grade": pa.array(np.tile(grades, num_runs), mask=~is_known),
         **{name: pa.array(values, mask=values < 0) for name, values in _places(positions, layout).items()},
@@ -114,11 +114,11 @@ def _places(positions: Positions, layout: "JudgedRows") -> dict[str, IntArray]:
     tracks = [tracks for tracks in (positions.found, positions.others) if tracks is not None]
     has_blocks = any(each.block_starts is not None for each in tracks)
     names = ("position", "tie_start", "tie_size") if has_blocks else ("position",)
-    places = {name: np.full(positions.shape[0] * len(layout.requests), -1, np.int64) for name in names}
+    places = {name: np.full(positions.shape[0] * len(layout.queries), -1, np.int64) for name in names}
     for each in tracks:
         at = (
-            each.segments.owners // max(positions.shape[1], 1) * len(layout.requests)
-            + np.flatnonzero(layout.has_item)[each.items]
+            each.segments.owners // max(positions.shape[1], 1) * len(layout.queries)
+            + np.flatnonzero(layout.has_document)[each.documents]
         )
         values = (each.positions, each.block_starts, each.block_sizes)
         for name, value in zip(places, values, strict=False):
@@ -142,18 +142,18 @@ def _facts(positions: Positions) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "lexirecall": VERSION,
-        "runs": list(positions.systems),
+        "runs": list(positions.runs),
         "conventions": asdict(positions.conventions),
         "nonrelevant": positions.others is not None,
         **{name: list(getattr(positions, field)) for name, field in COUNTS.items()},
         "mismatches": [asdict(mismatch) for mismatch in positions.mismatches],
         "qrels": {
             "name": judgments.name,
-            "queries": len(judgments.requests),
+            "queries": len(judgments.queries),
             "judged": len(judgments.grades),
             "repeated": judgments.num_repeated,
             "has_grades": judgments.has_grades,
-            "query_type": judgments.request_type,
+            "query_type": judgments.query_type,
         },
     }
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from lexirecall.errors import listed
 from lexirecall.judgments import BoolArray, IntArray, Judgments, PackedIds, offsets_of
-from lexirecall.manifest import MOST_ITEMS, Conventions
+from lexirecall.manifest import MOST_DOCUMENTS, Conventions
 from lexirecall.positions import Positions
 from lexirecall.positions.contradictions import contradiction
 from lexirecall.segments import Segments
@@ -39,21 +39,21 @@ _OPTIONAL = ("corpus_size", "tie_start", "tie_size")
 class JudgedRows:
     """The rows of one run."""
 
-    requests: IntArray
+    queries: IntArray
     """Of each row."""
-    has_item: BoolArray
-    """Whether a row is of a judged item: a request without any has a row all the same."""
+    has_document: BoolArray
+    """Whether a row is of a judged document: a query without any has a row all the same."""
 
     @classmethod
     def of(cls, judgments: Judgments) -> "JudgedRows":
         """Return the rows for some judgments."""
         sizes = np.diff(judgments.offsets)
-        requests = np.repeat(np.arange(len(sizes)), np.maximum(sizes, 1))
-        return cls(requests, (sizes > 0)[requests])
+        queries = np.repeat(np.arange(len(sizes)), np.maximum(sizes, 1))
+        return cls(queries, (sizes > 0)[queries])
 
     def of_rankings(self, values: Any) -> Any:
         """Repeat values of rankings, [S, Q], in all their rows."""
-        return values[:, self.requests].ravel()
+        return values[:, self.queries].ravel()
 
 
 def positions_of(table: "pa.Table", facts: Mapping[str, Any]) -> Positions:
@@ -70,14 +70,14 @@ def positions_of(table: "pa.Table", facts: Mapping[str, Any]) -> Positions:
     conventions, is_whole = _conventions(facts["conventions"]), facts["nonrelevant"]
     tracks = _tracks(table, layout, retrieved.shape)
     is_as_ruled = (tracks.block_starts is not None) == (conventions.ties == "expected")
-    require(is_as_ruled or not len(tracks.items), "groups of equal scores do not go with its ties")
+    require(is_as_ruled or not len(tracks.documents), "groups of equal scores do not go with its ties")
     all_sizes = None if sizes is None else np.tile(sizes, num_runs)
     problem = contradiction(tracks, retrieved.ravel(), all_sizes, judgments, conventions, is_whole=is_whole)
     require(not problem, problem)
-    is_positive = judgments.grades[tracks.items] > 0
+    is_positive = judgments.grades[tracks.documents] > 0
     counts: dict[str, Any] = {field: tuple(facts[name]) for name, field in COUNTS.items()}
     positions = Positions(
-        systems=tuple(facts["runs"]),
+        runs=tuple(facts["runs"]),
         judgments=judgments,
         conventions=conventions,
         answered=retrieved >= 0,
@@ -88,9 +88,9 @@ def positions_of(table: "pa.Table", facts: Mapping[str, Any]) -> Positions:
         mismatches=tuple(map(_mismatch, facts["mismatches"])),
         **counts,
     )
-    names = [each.system for each in positions.mismatches]
-    finds = {positions.systems[s] for s in np.flatnonzero(positions.num_found.sum(axis=1)).tolist()}
-    are_apart = len({*names}) == len(names) and {*names} <= {*positions.systems} - finds
+    names = [each.run for each in positions.mismatches]
+    finds = {positions.runs[s] for s in np.flatnonzero(positions.num_found.sum(axis=1)).tolist()}
+    are_apart = len({*names}) == len(names) and {*names} <= {*positions.runs} - finds
     require(are_apart, "a run that finds nothing judged finds something")
     if sizes is not None:
         positions.check_corpus_size(sizes)
@@ -116,15 +116,15 @@ def _conventions(given: Mapping[str, Any]) -> Conventions:
 
 
 def _mismatch(given: Any) -> Mismatch:
-    each = Mismatch(given["system"], given["request"], tuple(given["retrieved"]), tuple(given["judged"]))
-    require(are_all([each.system, each.request, *each.retrieved, *each.judged], str), "an example of an id is not text")
+    each = Mismatch(given["run"], given["query"], tuple(given["retrieved"]), tuple(given["judged"]))
+    require(are_all([each.run, each.query, *each.retrieved, *each.judged], str), "an example of an id is not text")
     return each
 
 
 def _of_queries(table: "pa.Table", name: str, layout: JudgedRows, num_runs: int) -> IntArray:
     """Return a number of each run and query, [S, Q], which all rows of it must repeat; -1 for null."""
-    values = _numbers(table, name).reshape(num_runs, len(layout.requests))
-    of_queries = values[:, np.flatnonzero(np.diff(layout.requests, prepend=-1))]
+    values = _numbers(table, name).reshape(num_runs, len(layout.queries))
+    of_queries = values[:, np.flatnonzero(np.diff(layout.queries, prepend=-1))]
     require((layout.of_rankings(of_queries) == values.ravel()).all(), f"the rows of a query differ in {name!r}")
     return of_queries
 
@@ -139,34 +139,36 @@ def _judgments(table: "pa.Table", facts: Mapping[str, Any]) -> tuple[Judgments, 
     require(num_runs > 0 and rest == 0, "rows are missing")
     own = table.slice(0, num_rows)
     _check_runs(table, own, facts["runs"])
-    requests, queries = _coded(own, "query")
-    require((np.diff(requests, prepend=0) >= 0).all(), "rows are not in order")  # numbers are in order of appearance
+    queries, ids = _coded(own, "query")
+    require((np.diff(queries, prepend=0) >= 0).all(), "rows are not in order")  # numbers are in order of appearance
     if about["query_type"] != "text":
-        np.array(list(map(to_text, queries))).astype(about["query_type"])  # raises if one of them is not a number
+        np.array(list(map(to_text, ids))).astype(about["query_type"])  # raises if one of them is not a number
     codes, _ = _coded(own, "document")
-    has_item = codes >= 0
-    pairs = requests * (codes.max(initial=0) + 1) + codes
-    require(len(np.unique(pairs[has_item])) == has_item.sum(), "a document has two rows")
-    require((np.bincount(requests)[requests] == 1)[~has_item].all(), "a row has no document")
-    require((own["grade"].is_valid().to_numpy() == has_item).all(), "a document has no grade, or a grade no document")
+    has_document = codes >= 0
+    pairs = queries * (codes.max(initial=0) + 1) + codes
+    require(len(np.unique(pairs[has_document])) == has_document.sum(), "a document has two rows")
+    require((np.bincount(queries)[queries] == 1)[~has_document].all(), "a row has no document")
+    require(
+        (own["grade"].is_valid().to_numpy() == has_document).all(), "a document has no grade, or a grade no document"
+    )
     grades = own["grade"].drop_null().to_numpy().astype(np.float64)
     require(np.isfinite(grades).all(), "a grade is not finite")
-    is_next = np.diff(requests[has_item]) == 0
+    is_next = np.diff(queries[has_document]) == 0
     require(not (is_next & (np.diff(grades > 0) & (grades[1:] > 0))).any(), "rows are not in order")
-    require(len(queries) == about["queries"] and len(grades) == about["judged"], "rows are missing")
+    require(len(ids) == about["queries"] and len(grades) == about["judged"], "rows are missing")
     judgments = Judgments(
-        requests=tuple(map(to_text, queries)),
-        request_ids=PackedIds.pack(queries),
-        offsets=offsets_of(np.bincount(requests[has_item], minlength=len(queries))),
-        items=PackedIds.pack(_bytes(own["document"].drop_null())),
+        queries=tuple(map(to_text, ids)),
+        query_ids=PackedIds.pack(ids),
+        offsets=offsets_of(np.bincount(queries[has_document], minlength=len(ids))),
+        documents=PackedIds.pack(_bytes(own["document"].drop_null())),
         grades=grades,
-        num_positive=np.bincount(requests[has_item], grades > 0, len(queries)).astype(np.int64),
+        num_positive=np.bincount(queries[has_document], grades > 0, len(ids)).astype(np.int64),
         name=about["name"],
         num_repeated=about["repeated"],
         has_grades=about["has_grades"],
-        request_type=about["query_type"],
+        query_type=about["query_type"],
     )
-    return judgments, JudgedRows(requests, has_item)
+    return judgments, JudgedRows(queries, has_document)
 
 
 def _check_runs(table: "pa.Table", own: "pa.Table", names: list[str]) -> None:
@@ -184,15 +186,15 @@ def _tracks(table: "pa.Table", layout: JudgedRows, shape: tuple[int, ...]) -> Tr
     """Return the positions of all documents that have one."""
     positions = _numbers(table, "position")
     at = np.flatnonzero(positions >= 0)
-    systems, rows = np.divmod(at, max(len(layout.requests), 1))
-    items = np.cumsum(layout.has_item)[rows] - 1
-    rankings = systems * shape[1] + layout.requests[rows]
-    require(layout.has_item[rows].all(), "a position is not one of a document")
-    order = np.lexsort((items, positions[at], rankings))
+    runs, rows = np.divmod(at, max(len(layout.queries), 1))
+    documents = np.cumsum(layout.has_document)[rows] - 1
+    rankings = runs * shape[1] + layout.queries[rows]
+    require(layout.has_document[rows].all(), "a position is not one of a document")
+    order = np.lexsort((documents, positions[at], rankings))
     groups = [_numbers(table, name) for name in ("tie_start", "tie_size") if name in table.schema.names]
     require(all(((each >= 0) == (positions >= 0)).all() for each in groups), "a group of equal scores is missing")
     segments = Segments(offsets_of(np.bincount(rankings, minlength=shape[0] * shape[1])))
-    return Tracks(segments, positions[at][order], items[order], *(each[at][order] for each in groups))
+    return Tracks(segments, positions[at][order], documents[order], *(each[at][order] for each in groups))
 
 
 def _coded(table: "pa.Table", name: str) -> tuple[IntArray, list[bytes]]:
@@ -208,7 +210,7 @@ def _bytes(values: Any) -> list[bytes]:
 def _numbers(table: "pa.Table", name: str) -> IntArray:
     """Return whole numbers, -1 for null; raise if one of them is negative, or larger than floats can tell apart."""
     values = np.asarray(table[name].fill_null(-1).to_numpy(), np.int64)
-    num_possible = np.count_nonzero((values >= 0) & (values <= MOST_ITEMS))
+    num_possible = np.count_nonzero((values >= 0) & (values <= MOST_DOCUMENTS))
     require(num_possible == len(values) - table[name].null_count, f"a number of the column {name!r} is out of range")
     return values
 

@@ -1,6 +1,6 @@
-"""Contrasts: how any two systems compare on every request, computed for the pairs that are asked for.
+"""Contrasts: how any two runs compare on every query, computed for the pairs that are asked for.
 
-Belongs here: comparing some pairs at a time, or some requests at a time, without holding every pair on every request.
+Belongs here: comparing some pairs at a time, or some queries at a time, without holding every pair on every query.
 Not here: how rankings are compared (`orders`, `by_level`), all pairs held at once (`pairs`).
 """
 
@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
 from lexirecall.measures.measure import is_equal
-from lexirecall.preferences.by_level import PairBlock, blocks_of_requests
+from lexirecall.preferences.by_level import PairBlock, blocks_of_queries
 from lexirecall.preferences.pairs import Pairs, SignArray
 
 Blocks = Iterable[PairBlock]
@@ -27,27 +27,27 @@ SMALLEST = 5e-324
 
 @runtime_checkable
 class ByPair(Protocol):
-    """Preferences that can be computed for some pairs as well as, again and again, in blocks of requests."""
+    """Preferences that can be computed for some pairs as well as, again and again, in blocks of queries."""
 
     def __iter__(self) -> Iterator[PairBlock]: ...
 
     def between(self, a: IntArray, b: IntArray) -> Any:
-        """Compare the systems a with the systems b, [P, Q]."""
+        """Compare the runs a with the runs b, [P, Q]."""
 
 
 @dataclass(frozen=True, slots=True)
 class RankSigns:
-    """The preferences that follow from what systems are worth on each request, [S, Q]."""
+    """The preferences that follow from what runs are worth on each query, [S, Q]."""
 
     worth: npt.NDArray[np.int32]
 
     def __iter__(self) -> Iterator[PairBlock]:
-        for requests in _blocks(self.worth):
-            worth = self.worth[:, requests]
-            yield requests, _signs(worth[:, None], worth[None, :])
+        for queries in _blocks(self.worth):
+            worth = self.worth[:, queries]
+            yield queries, _signs(worth[:, None], worth[None, :])
 
     def between(self, a: IntArray, b: IntArray) -> SignArray:
-        """Compare the systems a with the systems b, [P, Q]."""
+        """Compare the runs a with the runs b, [P, Q]."""
         return _signs(self.worth[a], self.worth[b])
 
 
@@ -62,7 +62,7 @@ def signs_of_ranks(ranks: IntArray) -> RankSigns:
 
 @dataclass(frozen=True)
 class ValueDifferences:
-    """Values of a measure less those of other systems, where more is better; infinite if one is undefined."""
+    """Values of a measure less those of other runs, where more is better; infinite if one is undefined."""
 
     values: FloatArray
     """[S, Q]; -inf where undefined."""
@@ -71,19 +71,19 @@ class ValueDifferences:
 
     @cached_property
     def _is_finer(self) -> BoolArray:
-        """On which requests the order tells more systems apart than the values do, [Q]."""
+        """On which queries the order tells more runs apart than the values do, [Q]."""
         if self.order is None:
             return np.zeros(self.values.shape[1], bool)
         return np.asarray(_num_different(self.order) > _num_different(self.values))
 
     def __iter__(self) -> Iterator[PairBlock]:
-        for requests in _blocks(self.values):
-            values, order = self.values[:, requests], None if self.order is None else self.order[:, requests]
+        for queries in _blocks(self.values):
+            values, order = self.values[:, queries], None if self.order is None else self.order[:, queries]
             signs = None if order is None else lambda order=order: _signs(order[:, None], order[None, :])
-            yield requests, _less(values[:, None], values[None, :], signs, self._is_finer[requests])
+            yield queries, _less(values[:, None], values[None, :], signs, self._is_finer[queries])
 
     def between(self, a: IntArray, b: IntArray) -> FloatArray:
-        """Compare the systems a with the systems b, [P, Q]."""
+        """Compare the runs a with the runs b, [P, Q]."""
         differences, order = np.empty((len(a), self.values.shape[1])), self.order
         size = max(1, _AT_A_TIME // max(1, self.values.shape[1]))
         for start in range(0, len(a), size):
@@ -105,7 +105,7 @@ def _less(x: FloatArray, y: FloatArray, order: Callable[[], SignArray] | None, i
 
 
 def _num_different(values: FloatArray) -> IntArray:
-    """Count the different values of each request, [Q]; values that count as equal are one."""
+    """Count the different values of each query, [Q]; values that count as equal are one."""
     ascending = np.sort(values, axis=0)
     return np.asarray(np.count_nonzero(~is_equal(ascending[1:], ascending[:-1]), axis=0))
 
@@ -116,19 +116,19 @@ def _signs(x: npt.NDArray[Any], y: npt.NDArray[Any]) -> SignArray:
 
 
 def _blocks(table: npt.NDArray[Any]) -> Iterator[IntArray]:
-    num_systems, num_requests = table.shape
-    return blocks_of_requests(num_systems, np.ones(num_requests, np.int64))
+    num_runs, num_queries = table.shape
+    return blocks_of_queries(num_runs, np.ones(num_queries, np.int64))
 
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """The preferences of a row that gives its blocks once: every pair on every request."""
+    """The preferences of a row that gives its blocks once: every pair on every query."""
 
     values: npt.NDArray[Any]
     """[S, S, Q]."""
 
     def __iter__(self) -> Iterator[PairBlock]:
-        yield from ((requests, self.values[:, :, requests]) for requests in _blocks(self.values[:, 0]))
+        yield from ((queries, self.values[:, :, queries]) for queries in _blocks(self.values[:, 0]))
 
     def between(self, a: IntArray, b: IntArray) -> npt.NDArray[Any]:
         return np.asarray(self.values[a, b])
@@ -136,7 +136,7 @@ class _Kept:
 
 @dataclass(frozen=True, eq=False)
 class Contrasts:
-    """Preferences between S systems on Q requests; what `Pairs` holds, a part at a time.
+    """Preferences between S runs on Q queries; what `Pairs` holds, a part at a time.
 
     >>> from lexirecall import project, parse_preference
     >>> runs = {"x": {"q": ["a", "b"], "r": ["a"]}, "y": {"q": ["b", "z", "a"], "r": ["a"]}}
@@ -147,18 +147,18 @@ class Contrasts:
     """
 
     preference: str
-    systems: tuple[str, ...]
-    requests: tuple[str, ...]
+    runs: tuple[str, ...]
+    queries: tuple[str, ...]
     compared: ByPair
     taking_part: BoolArray
-    """Which systems are compared on which requests, [S, Q]; the others have the value 0 and are not counted."""
+    """Which runs are compared on which queries, [S, Q]; the others have the value 0 and are not counted."""
     is_sized: bool
     chosen: IntArray
-    """Which of the requests that `compared` knows these are, [Q]."""
+    """Which of the queries that `compared` knows these are, [Q]."""
     num_known: int
     """How many it knows."""
     has_size: BoolArray
-    """Which systems have a value, so that the size of a difference means something, [S, Q]; of signs, all."""
+    """Which runs have a value, so that the size of a difference means something, [S, Q]; of signs, all."""
     is_steady: bool = True
     """Whether tests and intervals suit the mean of sizes."""
 
@@ -166,8 +166,8 @@ class Contrasts:
     def of(
         cls,
         preference: str,
-        systems: tuple[str, ...],
-        requests: tuple[str, ...],
+        runs: tuple[str, ...],
+        queries: tuple[str, ...],
         compared: Blocks,
         taking_part: BoolArray,
         *,
@@ -175,17 +175,17 @@ class Contrasts:
         has_size: BoolArray | None = None,
         is_steady: bool = True,
     ) -> "Contrasts":
-        """Take preferences in blocks of requests; those that are not also given by pair are kept."""
+        """Take preferences in blocks of queries; those that are not also given by pair are kept."""
         if not isinstance(compared, ByPair):
-            num_systems, num_requests = taking_part.shape
-            values = np.zeros((num_systems, num_systems, num_requests), np.float64 if is_sized else np.int8)
+            num_runs, num_queries = taking_part.shape
+            values = np.zeros((num_runs, num_runs, num_queries), np.float64 if is_sized else np.int8)
             for these, block in compared:
                 values[:, :, these] = block
             compared = _Kept(values)
-        every = np.arange(len(requests))
+        every = np.arange(len(queries))
         has_size = taking_part if has_size is None else has_size & taking_part
         return cls(
-            preference, systems, requests, compared, taking_part, is_sized, every, len(every), has_size, is_steady
+            preference, runs, queries, compared, taking_part, is_sized, every, len(every), has_size, is_steady
         )  # fmt: skip
 
     @property
@@ -195,64 +195,64 @@ class Contrasts:
 
     @cached_property
     def _places(self) -> IntArray:
-        """Where each of the requests that `compared` knows is among these; -1 if it is not."""
+        """Where each of the queries that `compared` knows is among these; -1 if it is not."""
         places = np.full(self.num_known, -1)
         places[self.chosen] = np.arange(len(self.chosen))
         return places
 
-    def on(self, requests: IntArray) -> "Contrasts":
-        """Return the preferences on some of the requests."""
-        names = tuple(self.requests[q] for q in requests.tolist())
-        among, has_size = self.taking_part[:, requests], self.has_size[:, requests]
-        return replace(self, requests=names, taking_part=among, chosen=self.chosen[requests], has_size=has_size)
+    def on(self, queries: IntArray) -> "Contrasts":
+        """Return the preferences on some of the queries."""
+        names = tuple(self.queries[q] for q in queries.tolist())
+        among, has_size = self.taking_part[:, queries], self.has_size[:, queries]
+        return replace(self, queries=names, taking_part=among, chosen=self.chosen[queries], has_size=has_size)
 
     def counted(self, a: IntArray, b: IntArray) -> BoolArray:
-        """Tell on which requests the systems a are compared with the systems b, [P, Q]."""
+        """Tell on which queries the runs a are compared with the runs b, [P, Q]."""
         return self.taking_part[a] & self.taking_part[b]
 
     def measured(self, a: IntArray, b: IntArray) -> BoolArray:
-        """Tell on which requests the difference of the systems a and b has a size, [P, Q]."""
+        """Tell on which queries the difference of the runs a and b has a size, [P, Q]."""
         return self.has_size[a] & self.has_size[b]
 
     def between(self, a: IntArray, b: IntArray) -> npt.NDArray[Any]:
-        """Compare the systems a with the systems b, [P, Q]: positive where a is preferred; infinite without a size."""
+        """Compare the runs a with the runs b, [P, Q]: positive where a is preferred; infinite without a size."""
         values = self.compared.between(a, b)
         if len(self.chosen) != self.num_known:
             values = values[:, self.chosen]
         return np.where(self.counted(a, b), values, 0).astype(self.dtype, copy=False)
 
-    def against(self, system: int) -> npt.NDArray[Any]:
-        """Return the preferences for one system over each of the others, [S, Q]."""
-        others = np.arange(len(self.systems))
-        return self.between(np.full(len(others), system), others)
+    def against(self, run: int) -> npt.NDArray[Any]:
+        """Return the preferences for one run over each of the others, [S, Q]."""
+        others = np.arange(len(self.runs))
+        return self.between(np.full(len(others), run), others)
 
     def blocks(self) -> Iterator[PairBlock]:
-        """Compare every pair, [S, S, requests], some requests at a time."""
-        for requests, block in self.compared:
-            at = self._places[requests]
+        """Compare every pair, [S, S, queries], some queries at a time."""
+        for queries, block in self.compared:
+            at = self._places[queries]
             is_chosen = at >= 0
             these, values = at[is_chosen], block if is_chosen.all() else block[:, :, is_chosen]
             both = self.taking_part[:, None, these] & self.taking_part[None, :, these]
             yield these, np.where(both, values, 0)
 
     def held(self) -> Pairs:
-        """Compare every pair on every request, and hold all that comes out, [S, S, Q]."""
-        num_systems, num_requests = self.taking_part.shape
-        values: npt.NDArray[Any] = np.zeros((num_systems, num_systems, num_requests), self.dtype)
-        for requests, block in self.blocks():
-            values[:, :, requests] = block
-        return Pairs(self.preference, self.systems, self.requests, values, self.taking_part, self.has_size)
+        """Compare every pair on every query, and hold all that comes out, [S, S, Q]."""
+        num_runs, num_queries = self.taking_part.shape
+        values: npt.NDArray[Any] = np.zeros((num_runs, num_runs, num_queries), self.dtype)
+        for queries, block in self.blocks():
+            values[:, :, queries] = block
+        return Pairs(self.preference, self.runs, self.queries, values, self.taking_part, self.has_size)
 
     @property
-    def num_requests(self) -> IntArray:
-        """On how many requests two systems are compared, [S, S]."""
+    def num_queries(self) -> IntArray:
+        """On how many queries two runs are compared, [S, S]."""
         both = self.taking_part.astype(np.int64)
         return np.asarray(both @ both.T)
 
     @cached_property
     def wins(self) -> IntArray:
-        """On how many requests the first system is preferred, [S, S]."""
-        wins = np.zeros((len(self.systems), len(self.systems)), np.int64)
+        """On how many queries the first run is preferred, [S, S]."""
+        wins = np.zeros((len(self.runs), len(self.runs)), np.int64)
         for _, block in self.blocks():
             wins += np.count_nonzero(block > 0, axis=2)
         return wins

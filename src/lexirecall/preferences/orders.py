@@ -1,10 +1,10 @@
-"""Total orders of rankings: lexicographic comparison of positions, from the last relevant item or from the first.
+"""Total orders of rankings: lexicographic comparison of positions, from the last relevant document or from the first.
 
-Belongs here: putting all rankings of all requests in order at once.
+Belongs here: putting all rankings of all queries in order at once.
 
-The rankings of a request that are equal so far form a group. A step sorts every group by the next position and splits
+The rankings of a query that are equal so far form a group. A step sorts every group by the next position and splits
 it. A ranking that is alone in its group is done; most are after two or three steps. So there are far fewer than
-systems² comparisons. Equal rankings stay together: ties are ties.
+runs² comparisons. Equal rankings stay together: ties are ties.
 """
 
 from collections.abc import Iterator
@@ -19,9 +19,10 @@ UNRETRIEVED = np.iinfo(np.int64).max
 
 
 def lexirecall_ranks(projection: Projection) -> IntArray:
-    """Rank the systems on each request by LexiRecall, [S, Q]: how many are strictly better.
+    """Rank the runs on each query by LexiRecall, [S, Q]: how many are strictly better.
 
-    The number of relevant items retrieved decides first. Where it is the same, the deepest position that differs does.
+    The number of relevant documents retrieved decides first. Where it is the same, the deepest position that differs
+    does.
 
     >>> lexirecall_ranks(Projection.of_vectors([[2, 4, 9], [1, 5, 9], [1, 2], [2, 4, 9]])).ravel().tolist()
     [0, 2, 3, 0]
@@ -39,7 +40,7 @@ def lexirecall_ranks(projection: Projection) -> IntArray:
 
 
 def lexiprecision_ranks(projection: Projection) -> IntArray:
-    """Rank the systems on each request by LexiPrecision, [S, Q]: the first position that differs decides.
+    """Rank the runs on each query by LexiPrecision, [S, Q]: the first position that differs decides.
 
     >>> lexiprecision_ranks(Projection.of_vectors([[2, 4, 9], [1, 5, 9], [1, 2], [1, 5]])).ravel().tolist()
     [3, 1, 0, 2]
@@ -74,18 +75,18 @@ def _at(projection: Projection, index: IntArray, has_position: BoolArray) -> Int
 
 
 def _ranks(projection: Projection, steps: Iterator[tuple[IntArray, BoolArray]]) -> IntArray:
-    """Split the rankings of each request by one key after the other; a step also says which rankings have another."""
-    num_systems, num_requests = projection.source.shape
-    first_place = np.tile(np.arange(num_requests) * num_systems, num_systems)
+    """Split the rankings of each query by one key after the other; a step also says which rankings have another."""
+    num_runs, num_queries = projection.source.shape
+    first_place = np.tile(np.arange(num_queries) * num_runs, num_runs)
     places = first_place.copy()  # a group is named by the place of its first ranking, with all rankings end to end
-    active = np.arange(len(places)) if num_systems > 1 else np.array([], np.int64)
+    active = np.arange(len(places)) if num_runs > 1 else np.array([], np.int64)
     for keys, has_next in steps:
         if not len(active):
             break
         places[active] = _split(places[active], keys[active])
         active = active[has_next[active]]
         active = active[np.bincount(places[active], minlength=1)[places[active]] > 1]
-    return (places - first_place).reshape(num_systems, num_requests)
+    return (places - first_place).reshape(num_runs, num_queries)
 
 
 def _split(groups: IntArray, keys: IntArray) -> IntArray:

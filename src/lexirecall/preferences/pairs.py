@@ -1,4 +1,4 @@
-"""Pairs: the result of comparing each pair of systems on every request.
+"""Pairs: the result of comparing each pair of runs on every query.
 
 Belongs here: counting and averaging preferences. Not here: how rankings are compared.
 """
@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from lexirecall.equality import ComparedByFields
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
-from lexirecall.preferences.by_level import PairBlock, blocks_of_requests
+from lexirecall.preferences.by_level import PairBlock, blocks_of_queries
 from lexirecall.sums import ExactSums
 
 SignArray = npt.NDArray[np.int8]
@@ -30,8 +30,8 @@ class Pairs(ComparedByFields):
     """
 
     preference: str
-    systems: tuple[str, ...]
-    requests: tuple[str, ...]
+    runs: tuple[str, ...]
+    queries: tuple[str, ...]
     values: npt.NDArray[np.int8] | FloatArray
     """Positive where the first run is preferred: signs, or sizes where the preference has them."""
     taking_part: BoolArray
@@ -40,20 +40,20 @@ class Pairs(ComparedByFields):
     """Which runs have a value, [S, Q]; without one, sizes are infinite and left out of means. None if all have."""
 
     def blocks(self) -> Iterator[PairBlock]:
-        """Give every pair, [S, S, requests], some queries at a time."""
-        num_systems, num_requests = self.taking_part.shape
-        for requests in blocks_of_requests(num_systems, np.ones(num_requests, np.int64)):
-            yield requests, self.values[:, :, requests]
+        """Give every pair, [S, S, queries], some queries at a time."""
+        num_runs, num_queries = self.taking_part.shape
+        for queries in blocks_of_queries(num_runs, np.ones(num_queries, np.int64)):
+            yield queries, self.values[:, :, queries]
 
-    def against(self, system: int) -> npt.NDArray[np.int8] | FloatArray:
+    def against(self, run: int) -> npt.NDArray[np.int8] | FloatArray:
         """Return the preferences for one run over each of the others, [S, Q]."""
-        return np.asarray(self.values[system])
+        return np.asarray(self.values[run])
 
-    def on(self, requests: IntArray) -> "Pairs":
+    def on(self, queries: IntArray) -> "Pairs":
         """Return the preferences on some of the queries."""
-        names = tuple(self.requests[q] for q in requests.tolist())
-        among, has_size = self.taking_part[:, requests], None if self.has_size is None else self.has_size[:, requests]
-        return replace(self, requests=names, values=self.values[:, :, requests], taking_part=among, has_size=has_size)
+        names = tuple(self.queries[q] for q in queries.tolist())
+        among, has_size = self.taking_part[:, queries], None if self.has_size is None else self.has_size[:, queries]
+        return replace(self, queries=names, values=self.values[:, :, queries], taking_part=among, has_size=has_size)
 
     @property
     def signs(self) -> SignArray:
@@ -61,7 +61,7 @@ class Pairs(ComparedByFields):
         return np.sign(self.values).astype(np.int8)
 
     @property
-    def num_requests(self) -> IntArray:
+    def num_queries(self) -> IntArray:
         """On how many queries two runs are compared, [S, S]."""
         both = self.taking_part.astype(np.int64)
         return np.asarray(both @ both.T)
@@ -80,7 +80,7 @@ class Pairs(ComparedByFields):
     def ties(self) -> IntArray:
         """On how many queries neither run is preferred, [S, S]."""
         wins = self.wins
-        return self.num_requests - wins - wins.T
+        return self.num_queries - wins - wins.T
 
     @property
     def means(self) -> FloatArray:
@@ -93,14 +93,14 @@ class Pairs(ComparedByFields):
 
 
 def win_rates(blocks: Iterable[PairBlock], taking_part: BoolArray) -> FloatArray:
-    """Return (wins + ties/2)/(S - 1) of each system on each request, [S, Q], over the systems that take part.
+    """Return (wins + ties/2)/(S - 1) of each run on each query, [S, Q], over the runs that take part.
 
-    nan where a system does not take part, or no other system does. On a request in no block all systems tie.
+    nan where a run does not take part, or no other run does. On a query in no block all runs tie.
     """
     num_others = taking_part.sum(axis=0) - 1
     balance = np.zeros(taking_part.shape)
-    for requests, values in blocks:
-        both = taking_part[:, None, requests] & taking_part[None, :, requests]
-        balance[:, requests] = (np.sign(values) * both).sum(axis=1)
+    for queries, values in blocks:
+        both = taking_part[:, None, queries] & taking_part[None, :, queries]
+        balance[:, queries] = (np.sign(values) * both).sum(axis=1)
     counted = taking_part & (num_others > 0)
     return np.where(counted, 0.5 + balance / (2 * np.maximum(num_others, 1)), np.nan)

@@ -103,7 +103,7 @@ class Preference(Row):
         compared, taking_part, has_size = self._compared(projection, among)
         if not with_empty:
             taking_part = taking_part & (projection.num_relevant > 0)
-        names = projection.source.systems, projection.source.requests
+        names = projection.source.runs, projection.source.queries
         # Over all orders of tied documents a share of queries is no longer 1 or 0 for each.
         is_averaged = self.measure is not None and projection.source.conventions.ties == "expected"
         is_sized = self.is_sized or is_averaged

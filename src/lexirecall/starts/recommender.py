@@ -11,7 +11,7 @@ from lexirecall.starts.start import Start, noisy, ranked, separated
 
 _SEED = 10
 _USERS = [f"u{number:02d}" for number in range(1, 61)]
-_ITEMS = [f"film{number:03d}" for number in range(400)]
+_DOCUMENTS = [f"film{number:03d}" for number in range(400)]
 _SHOWN = 20
 
 
@@ -19,16 +19,16 @@ def make() -> Mapping[str, str]:
     """Simulate the files.
 
     >>> make()["ratings.csv"].splitlines()[:2]
-    ['user,item,rating', 'u01,film201,4']
+    ['user,document,rating', 'u01,film201,4']
     """
     rng = np.random.default_rng(_SEED)
-    fame = dict(zip(_ITEMS, rng.normal(size=len(_ITEMS)).tolist(), strict=True))
+    fame = dict(zip(_DOCUMENTS, rng.normal(size=len(_DOCUMENTS)).tolist(), strict=True))
     ratings = {user: _ratings(rng, fame, is_new=_is_new(user)) for user in _USERS}
     lists: dict[str, dict[str, list[str]]] = {"similar": {}, "popular": {}, "old": {}, "new": {}}
     for user, own in ratings.items():
-        for name, items in _lists(rng, fame, own, is_new=_is_new(user)).items():
-            lists[name][user] = items
-    rated = ((user, item, stars) for user, own in ratings.items() for item, stars in own.items())
+        for name, documents in _lists(rng, fame, own, is_new=_is_new(user)).items():
+            lists[name][user] = documents
+    rated = ((user, document, stars) for user, own in ratings.items() for document, stars in own.items())
     groups = ((user, "newcomer" if _is_new(user) else "regular") for user in _USERS)
     return {
         "ratings.csv": separated(rated, ",", "user", "item", "rating"),
@@ -44,7 +44,7 @@ def _is_new(user: str) -> bool:
 def _ratings(rng: np.random.Generator, fame: Mapping[str, float], *, is_new: bool) -> dict[str, int]:
     """Return what a user has rated: newcomers mostly what everybody knows, regulars what they have found themselves."""
     chance = np.exp(np.array([*fame.values()]) * (2.0 if is_new else 0.3))
-    seen = rng.choice(_ITEMS, size=5 if is_new else 9, replace=False, p=chance / chance.sum()).tolist()
+    seen = rng.choice(_DOCUMENTS, size=5 if is_new else 9, replace=False, p=chance / chance.sum()).tolist()
     stars = np.clip(np.round(rng.normal(4.0, 0.9, size=len(seen))), 1, 5).astype(int).tolist()
     return dict(zip(seen, stars, strict=True))
 
@@ -53,18 +53,28 @@ def _lists(
     rng: np.random.Generator, fame: Mapping[str, float], ratings: Mapping[str, int], *, is_new: bool
 ) -> dict[str, list[str]]:
     """Return what each source and each ranker lists: little is known of newcomers, so similarity finds less there."""
-    liked = {item for item, stars in ratings.items() if stars >= 4}
-    similar = ranked(noisy(rng, {item: (0.8 if is_new else 2.6) * (item in liked) for item in _ITEMS}), 60)
-    popular = ranked(noisy(rng, {item: 2.0 * known for item, known in fame.items()}), 40)
+    liked = {document for document, stars in ratings.items() if stars >= 4}
+    similar = ranked(
+        noisy(rng, {document: (0.8 if is_new else 2.6) * (document in liked) for document in _DOCUMENTS}), 60
+    )
+    popular = ranked(noisy(rng, {document: 2.0 * known for document, known in fame.items()}), 40)
     joined = list(dict.fromkeys([*similar, *popular]))
-    old = ranked(noisy(rng, {item: 1.4 * (item in liked) + 0.5 * fame[item] for item in joined}), _SHOWN)
+    old = ranked(
+        noisy(rng, {document: 1.4 * (document in liked) + 0.5 * fame[document] for document in joined}), _SHOWN
+    )
     lift = 1.2 if is_new else 2.0
-    new = ranked(noisy(rng, {item: lift * (item in liked) - 0.2 * fame[item] for item in joined}), _SHOWN)
+    new = ranked(
+        noisy(rng, {document: lift * (document in liked) - 0.2 * fame[document] for document in joined}), _SHOWN
+    )
     return {"similar": similar, "popular": popular, "old": old, "new": new}
 
 
 def _scored(lists: Mapping[str, list[str]]) -> str:
-    rows = ((user, item, len(items) - place) for user, items in lists.items() for place, item in enumerate(items))
+    rows = (
+        (user, document, len(documents) - place)
+        for user, documents in lists.items()
+        for place, document in enumerate(documents)
+    )
     return separated(rows, ",", "user", "item", "score")
 
 

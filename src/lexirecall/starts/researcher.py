@@ -22,7 +22,7 @@ def make() -> Mapping[str, str]:
     >>> sorted(make())
     ['bm25.run', 'dense.run', 'hybrid.run', 'qrels.txt']
     """
-    return simulate_collection(_SEED, num_requests=50, characters=_CHARACTERS).to_trec()
+    return simulate_collection(_SEED, num_queries=50, characters=_CHARACTERS).to_trec()
 
 
 _RUNS = "{}/qrels.txt {}/bm25.run {}/dense.run {}/hybrid.run"

@@ -54,8 +54,8 @@ def noisy(rng: np.random.Generator, lifts: Mapping[str, float]) -> dict[str, flo
 def separated(rows: Iterable[Sequence[object]], separator: str, *header: str) -> str:
     r"""Return rows as lines of text, below a header if there is one.
 
-    >>> separated([("u1", "film", 5)], ",", "user", "item", "rating")
-    'user,item,rating\nu1,film,5\n'
+    >>> separated([("u1", "film", 5)], ",", "user", "document", "rating")
+    'user,document,rating\nu1,film,5\n'
     """
     lines = (separator.join(map(str, row)) for row in rows)
     return "".join(f"{line}\n" for line in ([separator.join(header)] if header else []) + [*lines])
@@ -67,7 +67,7 @@ def trec_qrels(relevant: Mapping[str, Mapping[str, int]]) -> str:
     >>> trec_qrels({"q": {"a": 1}})
     'q 0 a 1\n'
     """
-    return separated(((q, 0, item, grade) for q, own in relevant.items() for item, grade in own.items()), " ")
+    return separated(((q, 0, document, grade) for q, own in relevant.items() for document, grade in own.items()), " ")
 
 
 def trec_run(rankings: Mapping[str, Sequence[str]], tag: str) -> str:
@@ -77,8 +77,8 @@ def trec_run(rankings: Mapping[str, Sequence[str]], tag: str) -> str:
     'q Q0 a 1 2 new\nq Q0 b 2 1 new\n'
     """
     rows = (
-        (q, "Q0", item, rank, len(ranking) + 1 - rank, tag)
+        (q, "Q0", document, rank, len(ranking) + 1 - rank, tag)
         for q, ranking in rankings.items()
-        for rank, item in enumerate(ranking, 1)
+        for rank, document in enumerate(ranking, 1)
     )
     return separated(rows, " ")

@@ -60,23 +60,23 @@ class Method:
     rank: Callable[..., Ranked] | None
     """None where the order does not follow from pairs: leximin takes the values of a measure."""
     decimals: int = 4
-    most_systems: int | None = None
+    most_runs: int | None = None
 
 
-def order_systems(pairs: AllPairs, method: str = "winrate", *, show_progress: bool | None = False) -> Order:
+def order_runs(pairs: AllPairs, method: str = "winrate", *, show_progress: bool | None = False) -> Order:
     """Put runs in one order, by one of METHODS that takes pairs; each also names the cycles of the majority.
 
     >>> grades = np.array([[3, 3, 3, 0, 0], [2, 2, 2, 3, 3], [1, 1, 1, 2, 2], [0, 0, 0, 1, 1]])
     >>> pairs = Pairs("", (*"abcd",), (*"12345",), np.sign(grades[:, None] - grades), np.ones((4, 5), bool))
     >>> for method in from_pairs():  # three times a > b > c > d, twice b > c > d > a
-    ...     print(method, order_systems(pairs, method).ranks)
+    ...     print(method, order_runs(pairs, method).ranks)
     winrate [2 1 3 4]
     borda [2 1 3 4]
     copeland [1 2 3 4]
     mc4 [1 2 3 4]
     kemeny [1 2 3 4]
     """
-    check_method(method, len(pairs.systems))
+    check_method(method, len(pairs.runs))
     if (rank := METHODS[method].rank) is None:
         raise UsageError(f"{method} orders runs by values, not by pairs", remedy="use order_by_leximin")
     return Order.of(method, ask(rank, pairs, {"show_progress": show_progress}), pairs.wins)
@@ -87,17 +87,17 @@ def from_pairs() -> tuple[str, ...]:
     return tuple(name for name, row in METHODS.items() if row.rank is not None)
 
 
-def most_systems(method: str) -> int | None:
+def most_runs(method: str) -> int | None:
     """Return how many runs a method takes; None for any number.
 
-    >>> most_systems("kemeny"), most_systems("borda")
+    >>> most_runs("kemeny"), most_runs("borda")
     (30, None)
     """
     choice("method", method, METHODS)
-    return METHODS[method].most_systems
+    return METHODS[method].most_runs
 
 
-def check_method(method: str, num_systems: int) -> None:
+def check_method(method: str, num_runs: int) -> None:
     """Raise unless there is such a method, and it takes so many runs.
 
     >>> check_method("kemeny", 31)
@@ -105,11 +105,11 @@ def check_method(method: str, num_systems: int) -> None:
     lexirecall.errors.UsageError: kemeny is exact and takes at most 30 runs, but there are 31; more would take too long
       choose winrate, borda, copeland or mc4
     """
-    most = most_systems(method)
-    if most is not None and num_systems > most:
-        *others, last = (name for name in from_pairs() if METHODS[name].most_systems is None)
+    most = most_runs(method)
+    if most is not None and num_runs > most:
+        *others, last = (name for name in from_pairs() if METHODS[name].most_runs is None)
         raise UsageError(
-            f"{method} is exact and takes at most {most} runs, but there are {num_systems:,}; more would take too long",
+            f"{method} is exact and takes at most {most} runs, but there are {num_runs:,}; more would take too long",
             remedy=f"choose {', '.join(others)} or {last}",
         )
 
@@ -170,18 +170,18 @@ def by_borda(pairs: AllPairs) -> Ranked:
     [3.5, 2.5, 0.0]
     """
     wins = pairs.wins
-    num_requests = int((pairs.taking_part.sum(axis=0) > 1).sum())
-    scores = borda_points(wins.sum(axis=1) - wins.sum(axis=0), num_requests)
+    num_queries = int((pairs.taking_part.sum(axis=0) > 1).sum())
+    scores = borda_points(wins.sum(axis=1) - wins.sum(axis=0), num_queries)
     return scores, shared_ranks(scores)
 
 
-def borda_points(balance: IntArray, num_requests: int) -> FloatArray:
-    """Return the points of S systems on so many requests, from wins less losses against the others, [S, …].
+def borda_points(balance: IntArray, num_queries: int) -> FloatArray:
+    """Return the points of S runs on so many queries, from wins less losses against the others, [S, …].
 
     >>> borda_points(np.array([2, 0, -2]), 1).tolist()
     [2.0, 1.0, 0.0]
     """
-    return np.asarray((balance + num_requests * (len(balance) - 1)) / 2)
+    return np.asarray((balance + num_queries * (len(balance) - 1)) / 2)
 
 
 def by_copeland(pairs: AllPairs) -> Ranked:
@@ -228,10 +228,10 @@ def by_mc4(pairs: AllPairs) -> Ranked:
 
 
 def dominance_classes(signs: SignArray) -> list[IntArray]:
-    """Split systems into classes, best first: each class beats all later ones, and none can be split.
+    """Split runs into classes, best first: each class beats all later ones, and none can be split.
 
     The k best by Copeland's score beat all others exactly if their scores add up to C(k, 2) + k (S - k), the highest
-    possible sum. No other k systems could.
+    possible sum. No other k runs could.
 
     >>> [members.tolist() for members in dominance_classes(np.array([[0, 1, 1], [-1, 0, 0], [-1, 0, 0]]))]
     [[0], [1, 2]]
@@ -287,7 +287,7 @@ METHODS: dict[str, Method] = {
         Method("borda", "Borda points", by_borda, decimals=1),
         Method("copeland", "pairs won", by_copeland, decimals=1),
         Method("mc4", "MC4", by_mc4),
-        Method("kemeny", "minus mean place", by_kemeny, decimals=2, most_systems=30),
+        Method("kemeny", "minus mean place", by_kemeny, decimals=2, most_runs=30),
         Method("leximin", "worst query", None),
     )
 }

@@ -38,7 +38,7 @@ class Attainable:
     """How small the corrected p of a test can be."""
 
     test: str
-    num_requests: int
+    num_queries: int
     num_pairs: int
     """How many pairs the p is corrected for; 1 if it is not."""
     num_resamples: int
@@ -46,7 +46,7 @@ class Attainable:
     alpha: float
     least: float
     """The least corrected p; nan if the test has none on so few queries."""
-    needed_requests: int | None = None
+    needed_queries: int | None = None
     """With how many queries it would be below alpha, where there are too few."""
     needed_resamples: int | None = None
     """With how many resamples it would be, where there are too few."""
@@ -63,7 +63,7 @@ class Attainable:
 
     @property
     def _reason(self) -> str:
-        title, queries = _TITLES[self.test], counted(self.num_requests, "query")
+        title, queries = _TITLES[self.test], counted(self.num_queries, "query")
         if math.isnan(self.least):
             return f"{title} has no p on {queries}"
         drawn = f" and {counted(self.num_resamples, 'resample')}" if self.num_resamples else ""
@@ -73,13 +73,13 @@ class Attainable:
     @property
     def _remedy(self) -> str:
         untied = "untied " if self.test in _COUNTING else ""
-        needed = (self.needed_requests, f"{untied}query"), (self.needed_resamples, "resample")
+        needed = (self.needed_queries, f"{untied}query"), (self.needed_resamples, "resample")
         return f"it takes {' and '.join(counted(number, noun) for number, noun in needed if number)}"
 
 
 def least_attainable(
     test: str,
-    num_requests: int,
+    num_queries: int,
     num_pairs: int = 1,
     *,
     correction: str = "none",
@@ -96,7 +96,7 @@ def least_attainable(
 
     >>> for num_runs in (3, 8, 126):
     ...     found = least_attainable("sign", 6, num_runs * (num_runs - 1) // 2, correction="holm")
-    ...     print(found.is_possible, found.needed_requests)
+    ...     print(found.is_possible, found.needed_queries)
     False 7
     False 11
     False 19
@@ -110,14 +110,14 @@ def least_attainable(
     """
     choice("test", test, _TESTS)
     factor = 1 if test in _ALL_PAIRS_AT_ONCE else _factor(num_pairs, correction)
-    tries_all = test in _FLIPPING and num_requests < 64 and 2**num_requests <= num_resamples
+    tries_all = test in _FLIPPING and num_queries < 64 and 2**num_queries <= num_resamples
     drawn = num_resamples if test in _RESAMPLING and not tries_all else 0
-    least = min(factor * _least(test, num_requests, drawn), 1.0)
-    found = Attainable(test, num_requests, factor, drawn, alpha, least)
+    least = min(factor * _least(test, num_queries, drawn), 1.0)
+    found = Attainable(test, num_queries, factor, drawn, alpha, least)
     if found.is_possible:
         return found
-    needed = _needed_requests(test, num_requests, factor, alpha), _needed_resamples(test, num_resamples, factor, alpha)
-    return replace(found, needed_requests=needed[0], needed_resamples=needed[1])
+    needed = _needed_queries(test, num_queries, factor, alpha), _needed_resamples(test, num_resamples, factor, alpha)
+    return replace(found, needed_queries=needed[0], needed_resamples=needed[1])
 
 
 def resamples_needed(num_pairs: int, *, correction: str = "none", alpha: float = 0.05) -> int:
@@ -149,7 +149,7 @@ def _factor(num_pairs: int, correction: str) -> int:
 
 
 def _least(test: str, n: int, num_drawn: int) -> float:
-    """Return the least p on n requests; nan if there is none."""
+    """Return the least p on n queries; nan if there is none."""
     fewest = {MAX_T_OF_VALUES: FEWEST_EFFECTIVE, "t": 2, "hsd": 2}.get(test, 1)
     if n < fewest:
         return math.nan
@@ -162,8 +162,8 @@ def _least(test: str, n: int, num_drawn: int) -> float:
     return min(1.0, math.ldexp(1.0, 1 - n))
 
 
-def _needed_requests(test: str, n: int, factor: int, alpha: float) -> int | None:
-    """Return how many requests it takes if all sign patterns are tried; None if there are as many."""
+def _needed_queries(test: str, n: int, factor: int, alpha: float) -> int | None:
+    """Return how many queries it takes if all sign patterns are tried; None if there are as many."""
     if factor * _least(test, n, 0) < alpha:
         return None
     return next(more for more in count(max(n, 1)) if factor * _least(test, more, 0) < alpha)

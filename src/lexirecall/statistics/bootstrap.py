@@ -18,7 +18,7 @@ from lexirecall.judgments import BoolArray, FloatArray, IntArray
 from lexirecall.measures.measure import TOLERANCE
 from lexirecall.preferences.pairs import win_rates
 from lexirecall.progress import Progress
-from lexirecall.statistics.aggregate import AllPairs, borda_points, from_pairs, most_systems
+from lexirecall.statistics.aggregate import AllPairs, borda_points, from_pairs, most_runs
 from lexirecall.statistics.flips import slices
 from lexirecall.statistics.paired import check_chance
 
@@ -26,7 +26,7 @@ _BLOCK = 2**20  # draws per block, which take tens of megabytes
 _EXACT = 52  # bits of a float that sums of rounded values may fill, with one to spare for what rounding adds
 
 Resampled = Callable[[FloatArray], FloatArray]
-"""From how often each request is drawn, [B, Q], to the numbers of each resample, [B, …]."""
+"""From how often each query is drawn, [B, Q], to the numbers of each resample, [B, …]."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,9 +68,9 @@ def bootstrap_order(
     check_count("seed", seed, 0)
     compared = _compared(pairs)
     score, tolerance = RESAMPLED[method](compared)
-    num_requests = len(compared.requests)
+    num_queries = len(compared.queries)
     with Progress("resampling", num_resamples, shown=show_progress) as progress:
-        scores = collected(score, resampled_counts(num_requests, num_resamples, seed), progress)
+        scores = collected(score, resampled_counts(num_queries, num_resamples, seed), progress)
     ranks = _ranks(scores, tolerance)
     num_best = np.count_nonzero(ranks == 1, axis=0)
     first = np.empty(len(scores))
@@ -78,7 +78,7 @@ def bootstrap_order(
     for part in slices(len(scores), num_resamples, _BLOCK):
         rank_lows[part], rank_highs[part] = percentile_interval(ranks[part].astype(float), alpha)
         first[part] = ((ranks[part] == 1) / num_best).mean(axis=1)
-    return ResampledOrder(first, rank_lows, rank_highs, num_requests, num_resamples, seed, alpha)
+    return ResampledOrder(first, rank_lows, rank_highs, num_queries, num_resamples, seed, alpha)
 
 
 def significant_ranks(better: BoolArray) -> tuple[IntArray, IntArray]:
@@ -118,7 +118,7 @@ def check_resampled(method: str) -> None:
     lexirecall.errors.UsageError: the bootstrap would have to solve mc4 anew in each resample, which takes too long
       choose winrate, borda or copeland, or leave the bootstrap out
     """
-    most_systems(method)  # raises if there is no such method
+    most_runs(method)  # raises if there is no such method
     if method not in RESAMPLED:
         *others, last = RESAMPLED
         why = (
@@ -156,18 +156,18 @@ def _num_outside(numbers: IntArray, alpha: float) -> IntArray:
 # Resamples
 
 
-def resampled_counts(num_requests: int, num_resamples: int, seed: int | Sequence[int]) -> Iterator[FloatArray]:
-    """Give how often each request is drawn in each resample, in blocks [B, Q]; the same for blocks of any size.
+def resampled_counts(num_queries: int, num_resamples: int, seed: int | Sequence[int]) -> Iterator[FloatArray]:
+    """Give how often each query is drawn in each resample, in blocks [B, Q]; the same for blocks of any size.
 
     They come from the raw bits of a named generator: numpy promises never to change these, but not what it makes of
     them.
     """
     bits = np.random.PCG64(seed)
-    size = max(1, _BLOCK // max(num_requests, 1))
+    size = max(1, _BLOCK // max(num_queries, 1))
     for start in range(0, num_resamples, size):
         num_rows = min(size, num_resamples - start)
-        drawn = draw_below(num_requests, num_rows * num_requests, bits).reshape(num_rows, num_requests)
-        cells = drawn + num_requests * np.arange(num_rows)[:, None]
+        drawn = draw_below(num_queries, num_rows * num_queries, bits).reshape(num_rows, num_queries)
+        cells = drawn + num_queries * np.arange(num_rows)[:, None]
         counts = np.bincount(cells.ravel(), minlength=cells.size)
         yield counts.reshape(cells.shape).astype(float)
 
@@ -223,35 +223,35 @@ def on_grid(values: FloatArray, bounds: FloatArray | None = None) -> FloatArray:
 
 
 def _compared(pairs: AllPairs) -> AllPairs:
-    """Return the pairs on the requests on which at least two systems are compared."""
+    """Return the pairs on the queries on which at least two runs are compared."""
     return pairs.on(np.flatnonzero(pairs.taking_part.sum(axis=0) > 1))
 
 
 def _resampled_winrate(pairs: AllPairs) -> tuple[Resampled, float]:
-    """Resample the win rates, which are 1/2 without a request."""
+    """Resample the win rates, which are 1/2 without a query."""
     rates = win_rates(pairs.blocks(), pairs.taking_part).T
     means = resampled_means(rates)
     return lambda counts: np.nan_to_num(means(counts), nan=0.5), TOLERANCE
 
 
 def _resampled_borda(pairs: AllPairs) -> tuple[Resampled, float]:
-    """Resample Borda's points, which add up over requests and are halves, so that sums are exact."""
+    """Resample Borda's points, which add up over queries and are halves, so that sums are exact."""
     balance = np.zeros(pairs.taking_part.shape, np.int64)
-    for requests, block in pairs.blocks():
-        balance[:, requests] = np.sign(block).sum(axis=1)
+    for queries, block in pairs.blocks():
+        balance[:, queries] = np.sign(block).sum(axis=1)
     table = borda_points(balance, 1).T
     return lambda counts: counts @ table, 0.0
 
 
 def _resampled_copeland(pairs: AllPairs) -> tuple[Resampled, float]:
     """Resample the majority of each pair: (won - lost + S - 1)/2, as in `by_copeland`."""
-    num_systems = len(pairs.systems)
+    num_runs = len(pairs.runs)
 
     def scores(counts: FloatArray) -> FloatArray:
-        drawn = counts.astype(np.float32)  # whole numbers, and exact up to 2^24 requests
-        own = (np.sign(pairs.against(s)).astype(np.float32) for s in range(num_systems))
+        drawn = counts.astype(np.float32)  # whole numbers, and exact up to 2^24 queries
+        own = (np.sign(pairs.against(s)).astype(np.float32) for s in range(num_runs))
         won_less_lost = [np.sign(drawn @ signs.T).sum(axis=1) for signs in own]
-        return (np.array(won_less_lost, float).T + num_systems - 1) / 2
+        return (np.array(won_less_lost, float).T + num_runs - 1) / 2
 
     return scores, 0.0
 
@@ -265,7 +265,7 @@ RESAMPLED: dict[str, Callable[[AllPairs], tuple[Resampled, float]]] = {
 
 
 def _ranks(scores: FloatArray, tolerance: float) -> npt.NDArray[np.int32]:
-    """Rank the systems in each resample, [S, B], the highest score first; equal ones share the best of their ranks."""
+    """Rank the runs in each resample, [S, B], the highest score first; equal ones share the best of their ranks."""
     ranks = np.empty(scores.shape, np.int32)
     for part in slices(scores.shape[1], len(scores), _BLOCK):
         some = scores[:, part]

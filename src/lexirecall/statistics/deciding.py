@@ -1,6 +1,6 @@
-"""Deciding: on which requests the difference between two systems rests.
+"""Deciding: on which queries the difference between two runs rests.
 
-Belongs here: the fewest requests that carry a mean difference, and the requests in a tail. Not here: names, and tables
+Belongs here: the fewest queries that carry a mean difference, and the queries in a tail. Not here: names, and tables
 (verbs.deciding).
 """
 
@@ -12,15 +12,15 @@ from lexirecall.judgments import FloatArray, IntArray
 from lexirecall.statistics.over import Over
 
 
-def deciding_requests(differences: FloatArray) -> IntArray:
-    """Return the fewest requests without which the sum of the differences is 0 or has the other sign.
+def deciding_queries(differences: FloatArray) -> IntArray:
+    """Return the fewest queries without which the sum of the differences is 0 or has the other sign.
 
     These are the largest differences in the direction of the sum, the largest first; equal ones are in the order given.
-    Sums are exact. No request decides a sum of 0.
+    Sums are exact. No query decides a sum of 0.
 
-    >>> deciding_requests(np.array([0.5, -0.25, 0.125, 0.25, -0.25])).tolist()
+    >>> deciding_queries(np.array([0.5, -0.25, 0.125, 0.25, -0.25])).tolist()
     [0]
-    >>> deciding_requests(np.array([0.25, 0.25, 0.0])).tolist(), deciding_requests(np.array([1.0, -1.0])).tolist()
+    >>> deciding_queries(np.array([0.25, 0.25, 0.0])).tolist(), deciding_queries(np.array([1.0, -1.0])).tolist()
     ([0, 1], [])
     """
     sign = np.sign(math.fsum(differences.tolist()))
@@ -37,10 +37,10 @@ def deciding_requests(differences: FloatArray) -> IntArray:
     return order[:low]
 
 
-def worst_requests(values: FloatArray, tail: Over) -> IntArray:
-    """Return the requests in a tail, those with the lowest values, the lowest first; equal ones are as given.
+def worst_queries(values: FloatArray, tail: Over) -> IntArray:
+    """Return the queries in a tail, those with the lowest values, the lowest first; equal ones are as given.
 
-    >>> worst_requests(np.array([0.5, 0.0, 1.0, 0.0]), Over.parse("tail:0.3")).tolist()
+    >>> worst_queries(np.array([0.5, 0.0, 1.0, 0.0]), Over.parse("tail:0.3")).tolist()
     [1, 3]
     """
     number = tail.num_taken(np.array([len(values)])).item()

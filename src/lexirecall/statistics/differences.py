@@ -73,7 +73,7 @@ class Totals:
     """The second, which comes after it."""
     is_signs: bool
     """Whether the differences are signs: -1, 0 and 1 only."""
-    num_requests: IntArray
+    num_queries: IntArray
     """On how many queries the difference has a size, [P]: these make the mean."""
     wins: IntArray
     """On how many queries the first is better, [P]."""
@@ -104,7 +104,7 @@ class Totals:
     @property
     def num_compared(self) -> IntArray:
         """On how many queries it is known which of the two is better, or that they tie, [P]."""
-        return self.num_requests + self.num_one_sided + self.num_without
+        return self.num_queries + self.num_one_sided + self.num_without
 
     @cached_property
     def effective(self) -> FloatArray:
@@ -119,7 +119,7 @@ class Totals:
     @property
     def largest(self) -> FloatArray:
         """The size of the largest difference, [P]; 0 where nothing is compared."""
-        return np.where(self.num_requests > 0, np.maximum(np.abs(self.lowest), np.abs(self.highest)), 0.0)
+        return np.where(self.num_queries > 0, np.maximum(np.abs(self.lowest), np.abs(self.highest)), 0.0)
 
     @property
     def have_one_size(self) -> BoolArray:
@@ -146,9 +146,9 @@ class Totals:
     def deviations(self) -> FloatArray:
         """The sample standard deviation of the differences, [P]; nan below two queries, 0 if all are equal."""
         with np.errstate(invalid="ignore", divide="ignore"):
-            deviations = np.sqrt(self.squares.rounded() / (self.num_requests - 1))
-        deviations[self.num_requests < 2] = np.nan
-        return np.where((self.lowest == self.highest) & (self.num_requests >= 2), 0.0, deviations)
+            deviations = np.sqrt(self.squares.rounded() / (self.num_queries - 1))
+        deviations[self.num_queries < 2] = np.nan
+        return np.where((self.lowest == self.highest) & (self.num_queries >= 2), 0.0, deviations)
 
 
 def _of_totals(name: str) -> Any:
@@ -163,7 +163,7 @@ class AddedUp:
         """All of it."""
         raise NotImplementedError
 
-    num_requests: IntArray = _of_totals("num_requests")
+    num_queries: IntArray = _of_totals("num_queries")
     """On how many queries the difference has a size, [P]: these make the mean."""
     num_compared: IntArray = _of_totals("num_compared")
     """On how many queries it is known which of the two is better, or that they tie, [P]."""
@@ -236,7 +236,7 @@ class Differences(AddedUp):
     @classmethod
     def of(cls, pairs: Pairs) -> "Differences":
         """Take each pair once, the earlier run first."""
-        a, b = np.triu_indices(len(pairs.systems), 1)
+        a, b = np.triu_indices(len(pairs.runs), 1)
         has_size = pairs.taking_part if pairs.has_size is None else pairs.has_size
         counted, measured = (each[a] & each[b] for each in (pairs.taking_part, has_size))
         values, is_signs = pairs.values[a, b].astype(float), pairs.values.dtype == np.int8
@@ -247,9 +247,9 @@ class Differences(AddedUp):
         """What they add up to."""
         unsized = np.full((len(self.a), 1), np.nan) if self.unsized is None else self.unsized
         won, lost = (unsized > 0).sum(axis=1), (unsized < 0).sum(axis=1)
-        num_requests = self.counted.sum(axis=1)
+        num_queries = self.counted.sum(axis=1)
         with np.errstate(invalid="ignore"):
-            means = np.asarray(ExactSums.of(self.values.T).rounded() / num_requests)
+            means = np.asarray(ExactSums.of(self.values.T).rounded() / num_queries)
         deviations = np.where(self.counted, self.values - means[:, None], 0.0)
         with np.errstate(over="ignore", invalid="ignore"):  # a measure of one's own may have any size
             squares = ExactSums.of((deviations**2).T)
@@ -257,7 +257,7 @@ class Differences(AddedUp):
             self.a,
             self.b,
             self.is_signs,
-            num_requests=num_requests,
+            num_queries=num_queries,
             wins=(self.values > 0).sum(axis=1) + won,
             losses=(self.values < 0).sum(axis=1) + lost,
             means=means,
@@ -272,7 +272,7 @@ class Differences(AddedUp):
         )
 
     @property
-    def num_queries(self) -> int:
+    def total_queries(self) -> int:
         """Q."""
         return int(self.values.shape[1])
 

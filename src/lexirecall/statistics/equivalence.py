@@ -29,11 +29,11 @@ def equivalence_pvalues(differences: PairDifferences, margin: float) -> FloatArr
     """
     if differences.is_signs:
         counts = differences.wins, differences.losses
-        ends = (score_pvalues(*pair, differences.num_requests, margin) for pair in (counts, counts[::-1]))
+        ends = (score_pvalues(*pair, differences.num_queries, margin) for pair in (counts, counts[::-1]))
         return np.asarray(np.maximum(*ends))
     with np.errstate(divide="ignore", invalid="ignore"):
-        errors = differences.deviations / np.sqrt(differences.num_requests)
+        errors = differences.deviations / np.sqrt(differences.num_queries)
         nearest = (margin - np.abs(differences.means)) / errors
     nearest[stand_outside(differences)] = np.nan
-    halves = t_pvalues(np.abs(nearest), differences.num_requests - 1) / 2
+    halves = t_pvalues(np.abs(nearest), differences.num_queries - 1) / 2
     return np.where(nearest >= 0, halves, 1 - halves)

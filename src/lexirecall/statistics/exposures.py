@@ -5,7 +5,7 @@ become intervals (`studentized`), exposure (measures), names and tables.
 
 A ratio of sums R = sum η / sum due is moved by each query as the mean of R + (η - R due)/mean(due) is, up to terms that
 vanish as queries become more. So both numbers are means over the queries of a provider, and have the interval of means.
-A provider has a relevant item on few of the queries, and only a part of the providers is laid out at a time.
+A provider has a relevant document on few of the queries, and only a part of the providers is laid out at a time.
 """
 
 from dataclasses import dataclass
@@ -62,20 +62,20 @@ def bootstrap_exposures(
     check_count("seed", seed, 0)
     _, column = np.unique(shares.providers, return_inverse=True)
     pairs, starts = np.argsort(column, kind="stable"), offsets_of(np.bincount(column, minlength=chosen.shape[1]))
-    _, places = np.unique(shares.requests, return_inverse=True)
-    num_requests = int(places.max(initial=-1)) + 1
+    _, places = np.unique(shares.queries, return_inverse=True)
+    num_queries = int(places.max(initial=-1)) + 1
     due, ends = shares.due, np.full((4, *chosen.shape), np.nan)
-    systems, providers = np.nonzero(chosen)
-    for part in slices(len(systems), 2 * max(num_requests, 1), _BLOCK):
-        cells = systems[part], providers[part]
-        values = np.full((num_requests, 2, len(cells[0])), np.nan)
+    runs, providers = np.nonzero(chosen)
+    for part in slices(len(runs), 2 * max(num_queries, 1), _BLOCK):
+        cells = runs[part], providers[part]
+        values = np.full((num_queries, 2, len(cells[0])), np.nan)
         for k, (s, c) in enumerate(zip(*cells, strict=True)):
             own = pairs[starts[c] : starts[c + 1]]
             own = own[counts[s, own]]
             values[places[own], 0, k] = shares.exposures[s, own]
             values[places[own], 1, k] = _linear(shares.exposures[s, own], due[s, own])
         found = studentized_intervals(
-            values.reshape(num_requests, -1), num_resamples=num_resamples, seed=seed, alpha=alpha,
+            values.reshape(num_queries, -1), num_resamples=num_resamples, seed=seed, alpha=alpha,
             show_progress=show_progress,
         )  # fmt: skip
         lows, highs = (np.maximum(end, 0.0).reshape(2, -1) for end in found)  # exposure is not negative

@@ -22,25 +22,25 @@ def slices(num_rows: int, num_columns: int, block: int | None = None) -> Iterato
     return (slice(start, start + size) for start in range(0, num_rows, size))
 
 
-def all_flips(num_requests: int) -> Iterator[FloatArray]:
+def all_flips(num_queries: int) -> Iterator[FloatArray]:
     """Give all 2^Q sign patterns, in blocks [B, Q]."""
-    for rows in slices(2**num_requests, num_requests):
-        patterns = np.arange(rows.start, min(rows.stop, 2**num_requests))
-        yield _signs(patterns[:, None] >> np.arange(num_requests) & 1 == 1)
+    for rows in slices(2**num_queries, num_queries):
+        patterns = np.arange(rows.start, min(rows.stop, 2**num_queries))
+        yield _signs(patterns[:, None] >> np.arange(num_queries) & 1 == 1)
 
 
-def random_flips(num_requests: int, num_resamples: int, seed: int) -> Iterator[FloatArray]:
+def random_flips(num_queries: int, num_resamples: int, seed: int) -> Iterator[FloatArray]:
     """Give sign patterns from a seed, in blocks [B, Q], the same for blocks of any size.
 
     They come from the raw bits of a named generator: numpy promises never to change these, but not what it makes of
     them.
     """
     bits = np.random.PCG64(seed)
-    num_words = -(-num_requests // 64)
-    for rows in slices(num_resamples, num_requests):
+    num_words = -(-num_queries // 64)
+    for rows in slices(num_resamples, num_queries):
         num_rows = min(rows.stop, num_resamples) - rows.start
         drawn = bits.random_raw(num_rows * num_words).astype("<u8").view(np.uint8).reshape(num_rows, -1)
-        yield _signs(np.unpackbits(drawn, axis=1, count=num_requests, bitorder="little") == 1)
+        yield _signs(np.unpackbits(drawn, axis=1, count=num_queries, bitorder="little") == 1)
 
 
 def _signs(is_flipped: BoolArray) -> FloatArray:

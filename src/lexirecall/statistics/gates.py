@@ -74,7 +74,7 @@ def fewest_losses(level: float) -> int:
     (5, 6, 2)
     """
     check_chance("level", level)
-    needed = least_attainable("sign", 0, alpha=2 * level).needed_requests  # of a one-sided p, twice is two-sided
+    needed = least_attainable("sign", 0, alpha=2 * level).needed_queries  # of a one-sided p, twice is two-sided
     assert needed is not None  # noqa: S101 - no query is never enough
     return needed
 

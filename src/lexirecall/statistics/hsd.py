@@ -54,7 +54,7 @@ class HSD:
     """Where the interval of the difference begins, [P]; all P intervals hold at once with the chance 1 - alpha."""
     highs: FloatArray
     """Where it ends, [P]."""
-    num_requests: int
+    num_queries: int
     """How many queries were used."""
     num_left_out: int
     """How many were not, because some run has no value there."""
@@ -84,18 +84,18 @@ def tukey_hsd(responses: FloatArray, *, alpha: float = 0.05) -> HSD:
     """
     check_chance("alpha", alpha)
     layout = _TwoWay.of(responses)
-    num_systems, num_requests = layout.values.shape
-    df = (num_systems - 1) * max(num_requests - 1, 0)
-    a, b = np.triu_indices(num_systems, 1)
+    num_runs, num_queries = layout.values.shape
+    df = (num_runs - 1) * max(num_queries - 1, 0)
+    a, b = np.triu_indices(num_runs, 1)
     differences = layout.differences(a, b)
     pvalues, reach = np.full(len(a), np.nan), np.nan
     if df > 0:
-        error = layout.deviation / np.sqrt(num_requests)
+        error = layout.deviation / np.sqrt(num_queries)
         with np.errstate(divide="ignore", invalid="ignore"):  # with an error of 0 any difference is infinitely large
             q = np.where(differences == 0, 0.0, np.abs(differences) / error)
-        pvalues, reach = sf(q, num_systems, df), critical_value(alpha, num_systems, df) * error
+        pvalues, reach = sf(q, num_runs, df), critical_value(alpha, num_runs, df) * error
     return HSD(
-        a, b, differences, pvalues, *layout.interval(differences, reach), num_requests, layout.num_left_out,
+        a, b, differences, pvalues, *layout.interval(differences, reach), num_queries, layout.num_left_out,
         mse=layout.deviation * layout.deviation if df > 0 else np.nan, df=df, num_resamples=0,
         method="Tukey HSD, runs × queries",
     )  # fmt: skip
@@ -135,29 +135,29 @@ def randomized_tukey_hsd(
     check_count("seed", seed, 0)
     rows = _by_name(names)
     layouts = [_TwoWay.of(response, len(names)).taken(rows) for response in responses]
-    _check_same_requests(layouts)
+    _check_same_queries(layouts)
     spreads = _permuted_spreads(layouts, num_resamples, seed, show_progress=show_progress)
     places = np.argsort(rows)
     return [_compare(layout, spreads[:, m], places, alpha) for m, layout in enumerate(layouts)]
 
 
-def permutations_within_requests(num_requests: int, num_systems: int, seed: int) -> Iterator[IntArray]:
-    """Give orders of the systems, independent for each request and all equally likely, [Q, S], without end.
+def permutations_within_queries(num_queries: int, num_runs: int, seed: int) -> Iterator[IntArray]:
+    """Give orders of the runs, independent for each query and all equally likely, [Q, S], without end.
 
     They come from the raw bits of a named generator: numpy promises never to change these, but not what it makes of
-    them. Each system draws a number. Its index replaces the last bits, and the numbers are sorted. More than 50 random
-    bits are left for any thousand systems, so equal numbers, which keep their order, are too rare to matter.
+    them. Each run draws a number. Its index replaces the last bits, and the numbers are sorted. More than 50 random
+    bits are left for any thousand runs, so equal numbers, which keep their order, are too rare to matter.
 
-    >>> next(permutations_within_requests(2, 4, seed=0)).tolist()
+    >>> next(permutations_within_queries(2, 4, seed=0)).tolist()
     [[3, 2, 1, 0], [2, 3, 0, 1]]
     """
     bits = np.random.PCG64(seed)
-    systems = np.arange(num_systems, dtype=np.uint64)
-    index_bits = np.uint64(2 ** num_systems.bit_length() - 1)
+    runs = np.arange(num_runs, dtype=np.uint64)
+    index_bits = np.uint64(2 ** num_runs.bit_length() - 1)
     while True:
-        drawn = bits.random_raw(num_requests * num_systems).reshape(num_requests, num_systems)
+        drawn = bits.random_raw(num_queries * num_runs).reshape(num_queries, num_runs)
         drawn &= ~index_bits
-        drawn |= systems
+        drawn |= runs
         drawn.sort(axis=1)
         drawn &= index_bits
         yield drawn.view(np.int64)
@@ -165,16 +165,16 @@ def permutations_within_requests(num_requests: int, num_systems: int, seed: int)
 
 @dataclass(frozen=True)
 class _TwoWay:
-    """The responses of S systems to Q requests, [S, Q], and which requests have a response of every system, [Q]."""
+    """The responses of S runs to Q queries, [S, Q], and which queries have a response of every run, [Q]."""
 
     responses: FloatArray
     is_complete: BoolArray
 
     @classmethod
-    def of(cls, responses: FloatArray, num_systems: int | None = None) -> "_TwoWay":
+    def of(cls, responses: FloatArray, num_runs: int | None = None) -> "_TwoWay":
         responses = np.asarray(responses, float)
-        if responses.ndim != 2 or len(responses) != (num_systems or len(responses)):
-            wanted = f"[{num_systems or 'S'}, Q], runs × queries"
+        if responses.ndim != 2 or len(responses) != (num_runs or len(responses)):
+            wanted = f"[{num_runs or 'S'}, Q], runs × queries"
             raise UsageError(f"responses have the shape {list(responses.shape)}, but must be {wanted}")
         if len(responses) < 2:
             raise UsageError(f"there is {counted(len(responses), 'run')}, but HSD compares two or more")
@@ -191,7 +191,7 @@ class _TwoWay:
 
     @cached_property
     def values(self) -> FloatArray:
-        """The responses to the requests in use, [S, Q']; each row in one piece, with a mean of its own."""
+        """The responses to the queries in use, [S, Q']; each row in one piece, with a mean of its own."""
         return np.ascontiguousarray(self.responses[:, self.is_complete])
 
     @cached_property
@@ -201,18 +201,18 @@ class _TwoWay:
 
     @cached_property
     def deviation(self) -> float:
-        """sqrt(MSE), from x_sq - mean_s - mean_q + mean; 0 if it is 0 up to rounding. Needs two requests."""
-        num_systems, num_requests = self.values.shape
-        centered = self.values - ExactSums.of(self.values).rounded() / num_systems
-        residuals = centered - (ExactSums.of(centered.T).rounded() / num_requests)[:, None]
+        """sqrt(MSE), from x_sq - mean_s - mean_q + mean; 0 if it is 0 up to rounding. Needs two queries."""
+        num_runs, num_queries = self.values.shape
+        centered = self.values - ExactSums.of(self.values).rounded() / num_runs
+        residuals = centered - (ExactSums.of(centered.T).rounded() / num_queries)[:, None]
         # Squares of deep exposures, such as .5^600, would be 0; a power of two scales without rounding.
         scale = np.ldexp(1.0, int(np.frexp(np.abs(residuals).max())[1]) - 1)
-        squares = math.fsum(((residuals / scale) ** 2).flat) / ((num_systems - 1) * (num_requests - 1))
+        squares = math.fsum(((residuals / scale) ** 2).flat) / ((num_runs - 1) * (num_queries - 1))
         deviation = float(scale * np.sqrt(squares))
         return deviation if deviation > self.noise else 0.0
 
     def differences(self, a: IntArray, b: IntArray) -> FloatArray:
-        """Return the mean response of a minus that of b; nan without requests."""
+        """Return the mean response of a minus that of b; nan without queries."""
         sums = ExactSums.of(self.values.T).parts
         with np.errstate(invalid="ignore"):
             differences = ExactSums.of(np.concatenate([sums[:, a], -sums[:, b]])).rounded() / self.values.shape[1]
@@ -225,14 +225,14 @@ class _TwoWay:
         return low, high
 
 
-def _check_same_requests(layouts: Sequence[_TwoWay]) -> None:
+def _check_same_queries(layouts: Sequence[_TwoWay]) -> None:
     if len(sizes := {len(layout.is_complete) for layout in layouts}) > 1:
         problem = f"the measures have different numbers of queries: {listed(map(str, sorted(sizes)))}"
         raise UsageError(problem, remedy="give nan where a run has no value")
 
 
 def _by_name(names: Sequence[str]) -> IntArray:
-    """Return the systems in the order of their names, which must differ."""
+    """Return the runs in the order of their names, which must differ."""
     rows = sorted(range(len(names)), key=names.__getitem__)
     if shared := {names[x] for x, y in pairwise(rows) if names[x] == names[y]}:
         raise UsageError(f"several runs are named {listed(sorted(shared))}", remedy="give each run its own name")
@@ -242,15 +242,15 @@ def _by_name(names: Sequence[str]) -> IntArray:
 def _permuted_spreads(
     layouts: Sequence[_TwoWay], num_resamples: int, seed: int, *, show_progress: bool | None
 ) -> FloatArray:
-    """Return max - min of the systems' sums over the requests, for each permutation and each measure, [B, M]."""
+    """Return max - min of the runs' sums over the queries, for each permutation and each measure, [B, M]."""
     spreads = np.empty((num_resamples, len(layouts)))
     if not layouts:
         return spreads
-    num_systems, num_requests = layouts[0].responses.shape
+    num_runs, num_queries = layouts[0].responses.shape
     # What a measure leaves out adds 0 to its sums.
     values = np.stack([np.where(layout.is_complete, layout.responses, 0.0) for layout in layouts])
-    summed = (_native_sums if reader_in_use() == "native" and num_requests else _sums)(values)
-    orders = permutations_within_requests(num_requests, num_systems, seed)
+    summed = (_native_sums if reader_in_use() == "native" and num_queries else _sums)(values)
+    orders = permutations_within_queries(num_queries, num_runs, seed)
     with Progress("permuting", num_resamples, shown=show_progress) as progress:
         for number, order in enumerate(islice(orders, num_resamples), 1):
             sums = summed(order)
@@ -261,15 +261,15 @@ def _permuted_spreads(
 
 
 def _sums(values: FloatArray) -> Callable[[IntArray], FloatArray]:
-    """Return what adds up the values, [M, S, Q], that the systems get in the order of each request, [Q, S]: [M, S]."""
-    num_measures, num_systems, num_requests = values.shape
-    # A row for each request and system holds all measures: one lookup serves them all.
+    """Return what adds up the values, [M, S, Q], that the runs get in the order of each query, [Q, S]: [M, S]."""
+    num_measures, num_runs, num_queries = values.shape
+    # A row for each query and run holds all measures: one lookup serves them all.
     rows = np.ascontiguousarray(values.transpose(2, 1, 0)).reshape(-1, num_measures)
-    starts, size = num_systems * np.arange(num_requests)[:, None], _num_at_once(num_systems)
+    starts, size = num_runs * np.arange(num_queries)[:, None], _num_at_once(num_runs)
 
     def summed(orders: IntArray) -> FloatArray:
-        sums = np.zeros((num_systems, num_measures))
-        for start in range(0, num_requests, size):
+        sums = np.zeros((num_runs, num_measures))
+        for start in range(0, num_queries, size):
             chosen = starts[start : start + size] + orders[start : start + size]
             sums += rows.take(chosen, axis=0).sum(axis=0)
         return sums.T
@@ -282,33 +282,33 @@ def _native_sums(values: FloatArray) -> Callable[[IntArray], FloatArray]:
     from lexirecall import _native
 
     columns = np.ascontiguousarray(values.transpose(2, 0, 1))
-    num_systems = columns.shape[2]
+    num_runs = columns.shape[2]
 
     def summed(orders: IntArray) -> FloatArray:
         partial, sums = np.zeros((2, *columns.shape[1:]))
-        _native.permuted_sums(columns, orders, *orders.shape, _num_at_once(num_systems), partial, sums)
+        _native.permuted_sums(columns, orders, *orders.shape, _num_at_once(num_runs), partial, sums)
         return np.asarray(sums)
 
     return summed
 
 
-def _num_at_once(num_systems: int) -> int:
-    return max(1, _BLOCK // num_systems)
+def _num_at_once(num_runs: int) -> int:
+    return max(1, _BLOCK // num_runs)
 
 
 def _compare(layout: _TwoWay, spreads: FloatArray, places: IntArray, alpha: float) -> HSD:
-    """Compare every pair with the permuted sums; places says where each system is in the layout."""
-    num_systems, num_requests = layout.values.shape
+    """Compare every pair with the permuted sums; places says where each run is in the layout."""
+    num_runs, num_queries = layout.values.shape
     num_resamples = len(spreads)
-    a, b = np.triu_indices(num_systems, 1)
+    a, b = np.triu_indices(num_runs, 1)
     differences = layout.differences(places[a], places[b])
     pvalues, reach = np.full(len(a), np.nan), np.nan
-    if num_requests > 0:
-        ascending = np.sort(spreads) / num_requests
+    if num_queries > 0:
+        ascending = np.sort(spreads) / num_queries
         num_as_large = num_resamples - np.searchsorted(ascending, np.abs(differences) - layout.noise)
         pvalues, reach = (num_as_large + 1) / (num_resamples + 1), _reach(ascending, alpha)
     return HSD(
-        a, b, differences, pvalues, *layout.interval(differences, reach), num_requests, layout.num_left_out,
+        a, b, differences, pvalues, *layout.interval(differences, reach), num_queries, layout.num_left_out,
         mse=np.nan, df=0, num_resamples=num_resamples, method=f"randomized Tukey HSD, {num_resamples:,} permutations",
     )  # fmt: skip
 
@@ -325,4 +325,4 @@ def _by_layout(responses: Sequence[FloatArray], *, alpha: float) -> list[HSD]:
 
 
 LAYOUTS: dict[str, Callable[..., list[HSD]]] = {"hsd": _by_layout, "randomized-hsd": randomized_tukey_hsd}
-"""The tests of all systems at once, for the responses to each of several measures."""
+"""The tests of all runs at once, for the responses to each of several measures."""

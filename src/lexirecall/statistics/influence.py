@@ -43,7 +43,7 @@ def leave_one_out(
     """
     worst, num_turning = np.zeros((2, len(is_asked)), np.int64)
     asked = np.flatnonzero(is_asked)
-    for part in slices(len(asked), differences.num_queries, _AT_ONCE):
+    for part in slices(len(asked), differences.total_queries, _AT_ONCE):
         pairs = asked[part]
         some = differences.at(pairs)
         pvalues, is_turned = np.empty((2, *some.values.shape))
@@ -60,7 +60,7 @@ def leave_one_out(
 
 def _by_t(differences: Differences, ties: str) -> tuple[FloatArray, BoolArray]:  # noqa: ARG001 - as of signs
     """Return p without each query, [P, Q], and where the other run has the better mean."""
-    n, means = differences.num_requests[:, None], differences.means[:, None]
+    n, means = differences.num_queries[:, None], differences.means[:, None]
     off = differences.values - means
     rest = means - off / np.maximum(n - 1, 1)
     squares = (n - 1) * differences.deviations[:, None] ** 2 - off**2 * n / np.maximum(n - 1, 1)

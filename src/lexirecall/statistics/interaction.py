@@ -103,7 +103,7 @@ def interactions(
             if len(sizes) > 1:
                 most = min(num_resamples, max(1, MOST_ADDITIONS // (len(queries) * (len(pairs) + _OF_DRAWING))))
                 is_bounded |= most < num_resamples and ways(sizes.tolist(), most) > most
-                for part in slices(len(pairs), differences.num_queries, _BLOCK):
+                for part in slices(len(pairs), differences.total_queries, _BLOCK):
                     values = _normed(differences.at(pairs[part]).values[:, queries])
                     observed, found, number = _tested(values, labels, most, seed)
                     varies = values.any(axis=1)

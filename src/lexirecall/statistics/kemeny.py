@@ -2,7 +2,7 @@
 
 Belongs here: the search for these orders, which is exact.
 
-Systems are placed one by one. What the next one costs depends on the set of those before it, not on their order, so the
+Runs are placed one by one. What the next one costs depends on the set of those before it, not on their order, so the
 search goes over sets, from none to all, and leaves out those that no best order begins with. For that it needs a lower
 bound. If majorities prefer a to b, b to c and c to a, every order contradicts one of the three, or two. A linear
 program says how much of each contradiction to charge to which of these cycles; the charges add up to the bound. What an
@@ -43,14 +43,14 @@ def mean_places(margins: IntArray, *, show_progress: bool | None = False) -> Flo
 
 
 class Layer(NamedTuple):
-    """The sets of k systems with which an order may begin."""
+    """The sets of k runs with which an order may begin."""
 
     sets: IntArray
-    """Bit s is set if system s is in the set; ascending."""
+    """Bit s is set if run s is in the set; ascending."""
     excess: FloatArray
     """The least that it takes to place these first."""
     links: tuple[IntArray, IntArray, IntArray]
-    """The cheapest ways to each set: index in the layer before, index in this one, and the system placed last."""
+    """The cheapest ways to each set: index in the layer before, index in this one, and the run placed last."""
 
 
 def _mean_places(layers: list[Layer]) -> FloatArray:
@@ -78,11 +78,11 @@ class _Excess:
     pairs: FloatArray
     cycles: FloatArray
     required: IntArray
-    """The systems that must come before each, as a set."""
+    """The runs that must come before each, as a set."""
 
     @classmethod
     def of(cls, margins: IntArray, is_equal: BoolArray) -> "_Excess":
-        """Charge as much as possible to cycles; of equal systems the earlier comes first."""
+        """Charge as much as possible to cycles; of equal runs the earlier comes first."""
         size = len(margins)
         contradicted = np.maximum(-margins, 0) // max(1, int(np.gcd.reduce(margins, axis=None)))
         unit = float(
@@ -106,7 +106,7 @@ class _Excess:
         return _Excess(self.bound, self.unit, self.pairs.T, self.cycles.T, is_required.T @ (1 << np.arange(size)))
 
     def of_next(self, sets: IntArray, spent: FloatArray, budget: float) -> FloatArray:
-        """Return what has been spent if each system comes next after each set, [N, S]; infinite if it may not."""
+        """Return what has been spent if each run comes next after each set, [N, S]; infinite if it may not."""
         bits = 1 << np.arange(len(self.pairs))
         placed = (sets[:, None] & bits != 0).astype(float)
         total = spent[:, None] + (1 - placed) @ self.pairs.T
@@ -202,7 +202,7 @@ def _next_layer(excess: _Excess, budget: float, last: Layer, ending: Layer | Non
 def _continued(
     excess: _Excess, budget: float, last: Layer, some: slice, ending: Layer | None
 ) -> tuple[IntArray, FloatArray, IntArray, IntArray]:
-    """Place one more system after some sets: the larger sets, what they take, whence they come, and the system."""
+    """Place one more run after some sets: the larger sets, what they take, whence they come, and the run."""
     total = excess.of_next(last.sets[some], last.excess[some], budget)
     before, placed = np.nonzero(total <= budget)
     sets, spent = last.sets[some][before] | (1 << placed), total[before, placed]

@@ -1,4 +1,4 @@
-"""Kendall: how alike two orders of systems are.
+"""Kendall: how alike two orders of runs are.
 
 Belongs here: tau. Not here: which orders are compared (meta.correlation, labels.forecasts).
 """
@@ -10,7 +10,7 @@ from lexirecall.measures.measure import TOLERANCE
 
 
 def kendall_tau(means: FloatArray) -> FloatArray:
-    """Return Kendall's tau-b between each pair of M orders of S systems, given as means, [M, S]: [M, M].
+    """Return Kendall's tau-b between each pair of M orders of S runs, given as means, [M, S]: [M, M].
 
     tau-b = (concordant - discordant)/sqrt((pairs untied in one)(pairs untied in the other)), nan if an order ties all.
     Means within 1e-12 of the larger one are tied.

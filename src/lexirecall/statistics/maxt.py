@@ -110,7 +110,7 @@ def max_t(
     with Progress("flipping signs", tried, shown=show_progress) as progress:
         counts, _ = _count_maxima(statistics, least, flipped, flips, len(queries), progress)
     pvalues = _stepped_down(statistics, (counts + added) / (tried + added))
-    pvalues[differences.num_requests == 0] = np.nan
+    pvalues[differences.num_queries == 0] = np.nan
     return MaxT(pvalues, statistics, tried, f"step-down max-T, {how}", np.full(len(pvalues), np.nan))
 
 
@@ -160,7 +160,7 @@ def max_t_of_values(
 def stand_outside(differences: PairDifferences) -> BoolArray:
     """Tell which pairs of values no statistic of the mean is made of, [P]."""
     is_constant = differences.have_one_size & (
-        np.maximum(differences.wins, differences.losses) == differences.num_requests
+        np.maximum(differences.wins, differences.losses) == differences.num_queries
     )
     is_constant |= ~(differences.deviations > 0)  # squares of the smallest floats are 0
     return np.asarray(~differences.has_steady_mean | (differences.num_one_sided > 0) | is_constant)
@@ -189,7 +189,7 @@ class _Pooled:
         queries = np.flatnonzero(np.any([each.compared for each in families], axis=0))
         each_inside = [*zip(families, inside, strict=True)]
         means = np.concatenate([each.means[pairs] for each, pairs in each_inside])
-        errors = [each.deviations[pairs] / np.sqrt(each.num_requests[pairs]) for each, pairs in each_inside]
+        errors = [each.deviations[pairs] / np.sqrt(each.num_queries[pairs]) for each, pairs in each_inside]
         return cls(families, inside, starts, queries, means, np.concatenate(errors))
 
     def split(self, values: FloatArray) -> list[FloatArray]:
@@ -251,7 +251,7 @@ def _count_maxima(
     least: FloatArray,
     resampled: Statistics,
     blocks: Iterable[FloatArray],
-    num_requests: int,
+    num_queries: int,
     progress: Progress,
 ) -> tuple[IntArray, FloatArray]:
     """Count the resamples whose maximum up to each pair is `least` or more, [P]; return the maxima over all, [B].
@@ -262,7 +262,7 @@ def _count_maxima(
     counts, maxima = np.zeros(num_pairs, np.int64), [np.zeros(0)]
     for block in blocks:
         largest = np.zeros(len(block))
-        for rows in slices(num_pairs, max(num_requests, len(block)), _BLOCK):
+        for rows in slices(num_pairs, max(num_queries, len(block)), _BLOCK):
             pairs = ascending[rows]
             found = resampled(pairs, block)
             np.maximum(found[0], largest, out=found[0])

@@ -26,7 +26,7 @@ from lexirecall.statistics.proportions import preference_interval
 from lexirecall.statistics.signed_ranks import MOST_EXACT_RANKS, pseudomedians, rank_sum_chances
 from lexirecall.statistics.tails import t_limit, t_pvalues
 
-MOST_TIED_RANKS = 13  # up to so many requests rank sums are exact where sizes are tied: each pair has its own
+MOST_TIED_RANKS = 13  # up to so many queries rank sums are exact where sizes are tied: each pair has its own
 SIGN_TEST = "sign test"
 """Its name in rows and tables."""
 _RANKED = 2**15  # differences that are ranked together, few enough for the cache
@@ -75,8 +75,8 @@ def paired_t(differences: PairDifferences, *, alpha: float = 0.05) -> PairedTest
     ([0.1027], [-0.0554], [0.3554])
     """
     with np.errstate(divide="ignore", invalid="ignore"):
-        t = np.abs(differences.means) * np.sqrt(differences.num_requests) / differences.deviations
-    pvalues = t_pvalues(t, differences.num_requests - 1)
+        t = np.abs(differences.means) * np.sqrt(differences.num_queries) / differences.deviations
+    pvalues = t_pvalues(t, differences.num_queries - 1)
     is_constant = differences.deviations == 0
     pvalues[is_constant] = _pvalues_of_constants(differences)[is_constant]
     return _with_intervals("t", differences, pvalues, alpha, "paired t")
@@ -105,7 +105,7 @@ def wilcoxon(differences: PairDifferences, *, alpha: float = 0.05, show_progress
     for pairs, portion in portions_of(differences):
         for rows in slices(len(portion.values), portion.values.shape[1], _RANKED):
             pvalues[pairs][rows] = _signed_rank_pvalues(*_signed_ranks(portion.values[rows]))
-    pvalues[differences.num_requests == 0] = np.nan
+    pvalues[differences.num_queries == 0] = np.nan
     return _with_intervals(
         "wilcoxon", differences, pvalues, alpha, "Wilcoxon signed rank", show_progress=show_progress
     )  # fmt: skip
@@ -177,7 +177,7 @@ def randomization(
     with Progress("flipping signs", tried, shown=show_progress) as progress:
         num_extreme = _count_extreme_of(differences, queries, flips, progress)
     pvalues = num_extreme / tried if is_exact else (num_extreme + 1) / (tried + 1)
-    pvalues[differences.num_requests == 0] = np.nan
+    pvalues[differences.num_queries == 0] = np.nan
     return _with_intervals("randomization", differences, pvalues, alpha, f"sign-flip randomization, {way}", tried)
 
 
@@ -217,7 +217,7 @@ def effect_sizes(differences: PairDifferences) -> FloatArray:
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         if differences.is_signs:
-            return np.asarray((differences.wins + differences.ties / 2) / differences.num_requests)
+            return np.asarray((differences.wins + differences.ties / 2) / differences.num_queries)
         is_zero = (differences.means == 0) & (differences.deviations == 0)
         return np.where(is_zero, 0.0, differences.means / differences.deviations)
 
@@ -248,7 +248,7 @@ def intervals(
         return _pseudomedians(differences, alpha, show_progress=show_progress)
     if test == "t" and not differences.is_signs:
         return none, *_interval_of_mean(differences, alpha)
-    counts = differences.wins, differences.losses, differences.num_requests
+    counts = differences.wins, differences.losses, differences.num_queries
     lows, highs = preference_interval(*counts, alpha=alpha)
     if differences.is_signs:
         return none, lows, highs
@@ -268,7 +268,7 @@ def _pseudomedians(
     with Progress("averaging", len(differences.a), shown=show_progress) as progress:
         for pairs, portion in portions_of(differences):
             middles[:, pairs] = pseudomedians(portion.values, alpha=alpha, progress=progress)
-    middles[:, differences.num_requests == 0] = np.nan
+    middles[:, differences.num_queries == 0] = np.nan
     return middles[0], middles[1], middles[2]
 
 
@@ -289,11 +289,11 @@ def _with_intervals(
 
 
 def _interval_of_mean(differences: PairDifferences, alpha: float) -> tuple[FloatArray, FloatArray]:
-    """Return mean ± t sd/sqrt(n); nan below two requests, and if all differences are equal but p is not below alpha."""
-    sizes, number = np.unique(differences.num_requests, return_inverse=True)  # limits are slow, and sizes are few
+    """Return mean ± t sd/sqrt(n); nan below two queries, and if all differences are equal but p is not below alpha."""
+    sizes, number = np.unique(differences.num_queries, return_inverse=True)  # limits are slow, and sizes are few
     limits = np.array([t_limit(alpha, size - 1) for size in sizes.tolist()])
     with np.errstate(divide="ignore", invalid="ignore"):
-        reach = limits[number] * differences.deviations / np.sqrt(differences.num_requests)
+        reach = limits[number] * differences.deviations / np.sqrt(differences.num_queries)
     is_unknown = (
         (differences.deviations == 0) & (differences.means != 0) & (_pvalues_of_constants(differences) >= alpha)
     )
@@ -303,7 +303,7 @@ def _interval_of_mean(differences: PairDifferences, alpha: float) -> tuple[Float
 
 def _pvalues_of_constants(differences: PairDifferences) -> FloatArray:
     """Return p if all differences are equal: of the 2^n ways to flip signs two are as extreme, unless they are 0."""
-    return np.where(differences.means == 0, 1.0, np.ldexp(1.0, 1 - differences.num_requests))
+    return np.where(differences.means == 0, 1.0, np.ldexp(1.0, 1 - differences.num_queries))
 
 
 # Ranks
@@ -314,7 +314,7 @@ def _signed_ranks(values: FloatArray) -> tuple[FloatArray, FloatArray]:
 
     Zeros come last, with the rank 0.
     """
-    num_pairs, num_requests = values.shape
+    num_pairs, num_queries = values.shape
     sizes = np.where(values == 0, np.inf, np.abs(values))
     order = np.argsort(sizes, axis=1)
     sizes, signs = np.take_along_axis(sizes, order, axis=1), np.sign(np.take_along_axis(values, order, axis=1))
@@ -324,9 +324,9 @@ def _signed_ranks(values: FloatArray) -> tuple[FloatArray, FloatArray]:
         is_new[:, 1:] = np.diff(sizes, axis=1) > nearest[:, None]
     starts = np.flatnonzero(is_new)
     lengths = np.diff(starts, append=values.size)
-    mean_ranks = starts % max(num_requests, 1) + (lengths + 1) / 2
+    mean_ranks = starts % max(num_queries, 1) + (lengths + 1) / 2
     tied = np.where(signs.ravel()[starts] == 0, 0.0, lengths**3 - lengths)
-    ties = np.bincount(starts // max(num_requests, 1), tied, num_pairs).astype(float)
+    ties = np.bincount(starts // max(num_queries, 1), tied, num_pairs).astype(float)
     return np.repeat(mean_ranks, lengths).reshape(values.shape) * signs, ties
 
 

@@ -1,13 +1,14 @@
-"""Placements: whether a provider's relevant items are placed like the other relevant items of the same requests.
+"""Placements: whether a provider's relevant documents are placed like the other relevant documents of the same queries.
 
-Belongs here: the permutation test of all providers in all systems. Not here: exposure (measures), intervals of it
+Belongs here: the permutation test of all providers in all runs. Not here: exposure (measures), intervals of it
 (`exposures`), names and tables.
 
-On a request with items of the provider and of others, D_q is the exposure of its items less what as many of the others
-and its own have on average; T = mean(D)/(sd(D)/√Q') over these Q' requests. If owners did not matter, each item might
-as well be another's. So the owners are permuted among the relevant items of each request, and p is the share of the
-ways in which |T| is as large. An item of a higher grade merits a better place: items are compared with those of the
-same grade only. T² is (Q'-1) r/(Q'-r) for r = (sum D)²/sum D², which is bounded and has the same order: r is counted.
+On a query with documents of the provider and of others, D_q is the exposure of its documents less what as many of the
+others and its own have on average; T = mean(D)/(sd(D)/√Q') over these Q' queries. If owners did not matter, each
+document might as well be another's. So the owners are permuted among the relevant documents of each query, and p is the
+share of the ways in which |T| is as large. A document of a higher grade merits a better place: documents are compared
+with those of the same grade only. T² is (Q'-1) r/(Q'-r) for r = (sum D)²/sum D², which is bounded and has the same
+order: r is counted.
 """
 
 from collections.abc import Iterator
@@ -18,31 +19,31 @@ import numpy as np
 from lexirecall.errors import check_count
 from lexirecall.judgments import BoolArray, FloatArray, IntArray, offsets_of
 from lexirecall.measures.measure import TOLERANCE
-from lexirecall.measures.owned import OwnedItems
+from lexirecall.measures.owned import OwnedDocuments
 from lexirecall.progress import Progress
 from lexirecall.statistics.attainable import resamples_needed
 from lexirecall.statistics.corrections import correct
 from lexirecall.statistics.flips import slices
 
 FEWEST = 5
-"""On how many requests a provider needs items beside those of others to be tested."""
+"""On how many queries a provider needs documents beside those of others to be tested."""
 MOST_ADDITIONS = 10**10
-"""How many exposures are added up for all providers and systems: a minute or so."""
-_OF_DRAWING = 9  # additions that take as long as drawing the place of one item
-_BLOCK = 2**20  # places of items at a time
+"""How many exposures are added up for all providers and runs: a minute or so."""
+_OF_DRAWING = 9  # additions that take as long as drawing the place of one document
+_BLOCK = 2**20  # places of documents at a time
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Placements:
-    """P providers in S systems; the reader, not the test, draws the line."""
+    """P providers in S runs; the reader, not the test, draws the line."""
 
     statistics: FloatArray
     """T, positive if the provider has more exposure than the others, [S, P], as are all arrays; nan if not tested."""
     pvalues: FloatArray
-    """How likely so large a |T| is if it does not matter whose an item is; nan on fewer than FEWEST requests."""
+    """How likely so large a |T| is if it does not matter whose a document is; nan on fewer than FEWEST queries."""
     corrected: FloatArray
-    """By Holm's method, over the providers of each system."""
-    num_requests: IntArray
+    """By Holm's method, over the providers of each run."""
+    num_queries: IntArray
     """Q'."""
     num_resamples: int
     seed: int
@@ -52,86 +53,91 @@ class Placements:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Claims:
-    """Which items are whose, by provider, and for each provider by request; only where it and others have items."""
+    """Which documents are whose, by provider, and for each provider by query; only where others have some too."""
 
-    items: IntArray
+    documents: IntArray
     starts: IntArray
-    """Where the claims of each pair of a provider and a request begin, [C]."""
-    requests: IntArray
-    """The request of each pair, [C]."""
+    """Where the claims of each pair of a provider and a query begin, [C]."""
+    queries: IntArray
+    """The query of each pair, [C]."""
     providers: IntArray
     """[C]."""
 
 
 def permute_owners(
-    items: OwnedItems, counts: BoolArray, *, alpha: float = 0.05, seed: int = 0, show_progress: bool | None = False
+    documents: OwnedDocuments,
+    counts: BoolArray,
+    *,
+    alpha: float = 0.05,
+    seed: int = 0,
+    show_progress: bool | None = False,
 ) -> Placements:
-    """Test whether each provider is placed like the others; `counts` says which requests count for a system, [S, Q].
+    """Test whether each provider is placed like the others; `counts` says which queries count for a run, [S, Q].
 
     p = (b + 1)/(B + 1) if b of B random permutations have a |T| as large; B is 9,999, or what Holm's method needs for a
-    p below alpha. The same permutations serve all systems. P are the providers with a relevant item, in their order.
+    p below alpha. The same permutations serve all runs. P are the providers with a relevant document, in their order.
 
     >>> from lexirecall import project
-    >>> from lexirecall.measures.owned import owned_items
+    >>> from lexirecall.measures.owned import owned_documents
     >>> judged = {f"q{i}": {"a": 1, "b": 1, "c": 1} for i in range(9)}
     >>> positions = project(judged, {q: ["b", "c", "a"] for q in judged}, providers={"a": "Ada", "b": "Ben"})
-    >>> made = permute_owners(owned_items(positions.at_level(1), "ap", 0.8), np.ones((1, 9), bool))
+    >>> made = permute_owners(owned_documents(positions.at_level(1), "ap", 0.8), np.ones((1, 9), bool))
     >>> made.statistics.tolist(), made.pvalues.round(3).tolist(), made.num_resamples
     ([[-inf, inf]], [[0.0, 0.0]], 9999)
     """
     check_count("seed", seed, 0)
-    items = items.by_stratum()
-    claims = _claims(items)
-    which = np.unique(items.owners)
+    documents = documents.by_stratum()
+    claims = _claims(documents)
+    which = np.unique(documents.owners)
     shape = len(counts), len(which)
-    num_requests = np.zeros(shape, np.int64)
+    num_queries = np.zeros(shape, np.int64)
     at = np.searchsorted(which, claims.providers)
-    np.add.at(num_requests.T, at, counts[:, claims.requests].T)
-    is_tested = num_requests >= FEWEST
+    np.add.at(num_queries.T, at, counts[:, claims.queries].T)
+    is_tested = num_queries >= FEWEST
     claims = _of_providers(claims, np.asarray(is_tested.any(axis=0))[at])
     columns, starts = np.unique(np.searchsorted(which, claims.providers), return_index=True)
     wanted = resamples_needed(len(columns), correction="holm", alpha=alpha) - 1
-    cost = len(claims.items) * len(counts) + _OF_DRAWING * len(items.requests)
+    cost = len(claims.documents) * len(counts) + _OF_DRAWING * len(documents.queries)
     num_resamples = min(wanted, max(1, MOST_ADDITIONS // max(cost, 1)))
     statistics, pvalues = np.full(shape, np.nan), np.full(shape, np.nan)
     if len(columns):
-        exposures = _centred(items, counts)
-        observed, as_large = _counted(exposures, claims, starts, items.strata, num_resamples, seed, show_progress)
-        statistics[:, columns] = _t(*observed, num_requests[:, columns])
+        exposures = _centred(documents, counts)
+        observed, as_large = _counted(exposures, claims, starts, documents.strata, num_resamples, seed, show_progress)
+        statistics[:, columns] = _t(*observed, num_queries[:, columns])
         pvalues[:, columns] = (as_large + 1) / (num_resamples + 1)
     statistics[~is_tested] = pvalues[~is_tested] = np.nan
     corrected = np.array([correct(row) for row in pvalues]).reshape(shape)
-    return Placements(statistics, pvalues, corrected, num_requests, num_resamples, seed, num_resamples < wanted)
+    return Placements(statistics, pvalues, corrected, num_queries, num_resamples, seed, num_resamples < wanted)
 
 
-def _claims(items: OwnedItems) -> _Claims:
-    """Order what is claimed, without the strata of which a provider has all items: nothing can change there."""
-    of_item = np.repeat(np.arange(len(items.requests)), np.diff(items.offsets))
-    stratum, provider = items.strata[of_item], items.owners
-    order = np.lexsort((of_item, provider))
-    of_item, stratum, provider = of_item[order], stratum[order], provider[order]
+def _claims(documents: OwnedDocuments) -> _Claims:
+    """Order what is claimed, without the strata of which a provider has all documents: nothing can change there."""
+    of_document = np.repeat(np.arange(len(documents.queries)), np.diff(documents.offsets))
+    stratum, provider = documents.strata[of_document], documents.owners
+    order = np.lexsort((of_document, provider))
+    of_document, stratum, provider = of_document[order], stratum[order], provider[order]
     _, same, sizes = np.unique(np.stack([provider, stratum]), axis=1, return_inverse=True, return_counts=True)
-    may_change = sizes[same.reshape(-1)] < np.bincount(items.strata)[stratum]
-    of_item, provider = of_item[may_change], provider[may_change]
-    requests = items.requests[of_item]
-    is_first = (np.diff(provider, prepend=-1) != 0) | (np.diff(requests, prepend=-1) != 0)
+    may_change = sizes[same.reshape(-1)] < np.bincount(documents.strata)[stratum]
+    of_document, provider = of_document[may_change], provider[may_change]
+    queries = documents.queries[of_document]
+    is_first = (np.diff(provider, prepend=-1) != 0) | (np.diff(queries, prepend=-1) != 0)
     starts = np.flatnonzero(is_first)
-    return _Claims(of_item, starts, requests[starts], provider[starts])
+    return _Claims(of_document, starts, queries[starts], provider[starts])
 
 
 def _of_providers(claims: _Claims, chosen: BoolArray) -> _Claims:
     """Return the claims of some pairs, [C]."""
-    sizes = np.diff(claims.starts, append=len(claims.items))
-    items = claims.items[np.repeat(chosen, sizes)]
-    return _Claims(items, offsets_of(sizes[chosen])[:-1], claims.requests[chosen], claims.providers[chosen])
+    sizes = np.diff(claims.starts, append=len(claims.documents))
+    documents = claims.documents[np.repeat(chosen, sizes)]
+    return _Claims(documents, offsets_of(sizes[chosen])[:-1], claims.queries[chosen], claims.providers[chosen])
 
 
-def _centred(items: OwnedItems, counts: BoolArray) -> FloatArray:
+def _centred(documents: OwnedDocuments, counts: BoolArray) -> FloatArray:
     """Return exposures less the mean of the stratum, [S, N], as a share of the largest; 0 where they do not count."""
-    starts = np.flatnonzero(np.diff(items.strata, prepend=-1))
-    means = np.add.reduceat(items.exposures, starts, axis=1) / np.bincount(items.strata)
-    centred = np.where(counts[:, items.requests], items.exposures - means[:, items.strata], 0.0)
-    largest = items.exposures.max(axis=1, initial=0.0, keepdims=True)
+    starts = np.flatnonzero(np.diff(documents.strata, prepend=-1))
+    means = np.add.reduceat(documents.exposures, starts, axis=1) / np.bincount(documents.strata)
+    centred = np.where(counts[:, documents.queries], documents.exposures - means[:, documents.strata], 0.0)
+    largest = documents.exposures.max(axis=1, initial=0.0, keepdims=True)
     centred /= np.where(largest > 0, largest, 1.0)
     return np.where(np.abs(centred) <= TOLERANCE, 0.0, centred)
 
@@ -155,14 +161,14 @@ def _counted(
         added = np.add.reduceat(differences, starts, axis=1)
         return added, np.add.reduceat(np.square(differences, out=differences), starts, axis=1)
 
-    each = [sums(own, claims.items[None, :]) for own in exposures]
+    each = [sums(own, claims.documents[None, :]) for own in exposures]
     observed = np.concatenate([one for one, _ in each]), np.concatenate([two for _, two in each])
     least = _r(*observed) * (1 - 1e-9) - TOLERANCE
     as_large = np.zeros(least.shape, np.int64)
     with Progress("permuting providers", num_resamples, shown=show_progress) as progress:
         for orders in _orders(strata, num_resamples, seed):
-            for rows in slices(len(orders), len(claims.items), _BLOCK):
-                places = orders[rows][:, claims.items]
+            for rows in slices(len(orders), len(claims.documents), _BLOCK):
+                places = orders[rows][:, claims.documents]
                 for s, own in enumerate(exposures):
                     as_large[s] += (_r(*sums(own, places)) >= least[s]).sum(axis=0)
             progress.advance(len(orders))
@@ -182,7 +188,7 @@ def _t(added: FloatArray, squares: FloatArray, numbers: IntArray) -> FloatArray:
 
 
 def _orders(strata: IntArray, num_resamples: int, seed: int) -> Iterator[IntArray]:
-    """Give orders of the items at random within each stratum, in blocks [B, N], whatever their size.
+    """Give orders of the documents at random within each stratum, in blocks [B, N], whatever their size.
 
     A word has the stratum in its highest bits, the place within it in its lowest, and the raw bits of a named
     generator, which numpy promises never to change, between: sorted, it tells the order.

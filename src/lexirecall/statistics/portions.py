@@ -39,7 +39,7 @@ class PortionedPairs(AddedUp):
     @classmethod
     def of(cls, contrasts: Contrasts, references: Sequence[int] = ()) -> "PortionedPairs":
         """Take each pair once, the earlier run first; with references, only the pairs with any of them."""
-        a, b = pairs_of(len(contrasts.systems), references)
+        a, b = pairs_of(len(contrasts.runs), references)
         return cls(contrasts, a, b)
 
     @property
@@ -48,9 +48,9 @@ class PortionedPairs(AddedUp):
         return not self.contrasts.is_sized
 
     @property
-    def num_queries(self) -> int:
+    def total_queries(self) -> int:
         """Q."""
-        return len(self.contrasts.requests)
+        return len(self.contrasts.queries)
 
     @cached_property
     def totals(self) -> Totals:
@@ -60,7 +60,7 @@ class PortionedPairs(AddedUp):
     @cached_property
     def compared(self) -> BoolArray:
         """On which queries any pair is compared, [Q]."""
-        compared = np.zeros(self.num_queries, bool)
+        compared = np.zeros(self.total_queries, bool)
         for pairs in slices(len(self.a), len(compared), _PORTION):
             compared |= self.contrasts.measured(self.a[pairs], self.b[pairs]).any(axis=0)
         return compared
@@ -85,13 +85,13 @@ PairDifferences = Differences | PortionedPairs
 """What the tests of pairs take."""
 
 
-def pairs_of(num_systems: int, references: Sequence[int] = ()) -> tuple[IntArray, IntArray]:
+def pairs_of(num_runs: int, references: Sequence[int] = ()) -> tuple[IntArray, IntArray]:
     """Return both runs of each pair, the earlier one first; with references, of the pairs with any of them.
 
     >>> [runs.tolist() for runs in pairs_of(3)], [runs.tolist() for runs in pairs_of(3, [1])]
     ([[0, 0, 1], [1, 2, 2]], [[0, 1], [1, 2]])
     """
-    a, b = np.triu_indices(num_systems, 1)
+    a, b = np.triu_indices(num_runs, 1)
     asked = are_asked(a, b, references)
     return a[asked], b[asked]
 
@@ -107,5 +107,5 @@ def are_asked(a: IntArray, b: IntArray, references: Sequence[int]) -> BoolArray:
 
 def portions_of(differences: PairDifferences) -> Iterator[tuple[slice, Differences]]:
     """Give the pairs in portions of bounded size, and at least one portion."""
-    for pairs in slices(max(len(differences.a), 1), differences.num_queries, _PORTION):
+    for pairs in slices(max(len(differences.a), 1), differences.total_queries, _PORTION):
         yield pairs, differences.at(pairs)

@@ -17,7 +17,7 @@ from lexirecall.judgments import FloatArray, IntArray
 from lexirecall.measures.measure import TOLERANCE
 from lexirecall.statistics.paired import check_chance
 
-LONGEST = 1000  # up to so many requests power is exact, beyond that by the normal distribution
+LONGEST = 1000  # up to so many queries power is exact, beyond that by the normal distribution
 NODES = 64  # of the quadrature: twice as many change nothing beyond rounding
 
 
@@ -46,7 +46,7 @@ def share_of_alpha(alpha: float, correction: str, num_pairs: int) -> float:
     return alpha / max(num_pairs, 1) if correction in ("holm", "bonferroni") else alpha
 
 
-def detectable_effects(num_requests: IntArray, *, alpha: float = 0.05, power: float = 0.8) -> FloatArray:
+def detectable_effects(num_queries: IntArray, *, alpha: float = 0.05, power: float = 0.8) -> FloatArray:
     """Return the least effect d_z = mean/sd that the paired t test detects with so many queries, [P].
 
     That is the least effect with which p < alpha has the probability `power`, for normal differences; nan below two
@@ -57,7 +57,7 @@ def detectable_effects(num_requests: IntArray, *, alpha: float = 0.05, power: fl
     [nan, 0.996, 0.495, 0.404]
     """
     _check(alpha, power)
-    n = np.asarray(num_requests)
+    n = np.asarray(num_queries)
     _, bounded = _least_effects_of_t(alpha, power)
     z, shift = _least_shift_of_normal(alpha, power)
     within = bounded[np.clip(n, 2, LONGEST) - 2]
@@ -86,7 +86,7 @@ def detectable_shares(num_untied: IntArray, *, alpha: float = 0.05, power: float
     return np.asarray((1 + np.where(n <= LONGEST, balances[number.ravel()].reshape(n.shape), beyond)) / 2)
 
 
-def requests_for_effects(effects: FloatArray, *, alpha: float = 0.05, power: float = 0.8) -> FloatArray:
+def queries_for_effects(effects: FloatArray, *, alpha: float = 0.05, power: float = 0.8) -> FloatArray:
     """Return how many queries the paired t test needs to detect effects d_z = difference/sd, [P].
 
     That is the least number, and at least 2, with which p < alpha has the probability `power`. The difference is one
@@ -96,7 +96,7 @@ def requests_for_effects(effects: FloatArray, *, alpha: float = 0.05, power: flo
     It is exact up to 1000 queries. Beyond that it comes from the normal distribution. If it takes a mean of s standard
     errors, it is (s/d)² + z²/2 with the critical value z, off by one at most (Guenther 1981).
 
-    >>> requests_for_effects(np.array([0.2, -0.5, 0.8, 0.0])).tolist()
+    >>> queries_for_effects(np.array([0.2, -0.5, 0.8, 0.0])).tolist()
     [199.0, 34.0, 15.0, inf]
     """
     _check(alpha, power)
@@ -105,8 +105,8 @@ def requests_for_effects(effects: FloatArray, *, alpha: float = 0.05, power: flo
     return np.where(sizes <= TOLERANCE, np.inf, needed)
 
 
-def requests_for_preference(
-    preference: float, num_untied: IntArray, num_requests: IntArray, *, alpha: float = 0.05, power: float = 0.8
+def queries_for_preference(
+    preference: float, num_untied: IntArray, num_queries: IntArray, *, alpha: float = 0.05, power: float = 0.8
 ) -> FloatArray:
     """Return how many queries the sign test needs to detect a mean preference, (wins - losses)/n, [P].
 
@@ -116,17 +116,17 @@ def requests_for_preference(
     queries. Beyond that it comes from the normal distribution, (s/b)² for b = wins - losses per untied query, off by 2%
     at most where alpha <= .05 and power >= .5.
 
-    >>> requests_for_preference(0.4, np.array([10, 5, 3]), np.array([10, 10, 10])).tolist()
+    >>> queries_for_preference(0.4, np.array([10, 5, 3]), np.array([10, 10, 10])).tolist()
     [49.0, 24.0, inf]
     """
     _check(alpha, power)
     with np.errstate(divide="ignore", invalid="ignore"):
-        balances = abs(preference) * num_requests / num_untied
+        balances = abs(preference) * num_queries / num_untied
         tested, least = _least_effects_of_signs(alpha, power)
         _, shift = _least_shift_of_normal(alpha, power)
-        needed = _looked_up(np.minimum(balances, 1), tested, least, (shift / balances) ** 2) * num_requests / num_untied
+        needed = _looked_up(np.minimum(balances, 1), tested, least, (shift / balances) ** 2) * num_queries / num_untied
     needed = np.where((balances > 1 + TOLERANCE) | (balances == 0) | (num_untied == 0), np.inf, needed)
-    return np.where(num_requests == 0, np.nan, np.ceil(needed))
+    return np.where(num_queries == 0, np.nan, np.ceil(needed))
 
 
 def _check(alpha: float, power: float) -> None:
@@ -135,7 +135,7 @@ def _check(alpha: float, power: float) -> None:
 
 
 def _by_t_test(effects: FloatArray, alpha: float, power: float) -> FloatArray:
-    """Return the number of requests for effects d_z > 0, nan for nan."""
+    """Return the number of queries for effects d_z > 0, nan for nan."""
     with np.errstate(invalid="ignore"):
         bounded = np.where(np.isinf(effects), 1.0, effects / (1 + effects))
     tested, least = _least_effects_of_t(alpha, power)
@@ -162,7 +162,7 @@ def _least_shift_of_normal(alpha: float, power: float) -> tuple[float, float]:
 
 @lru_cache(maxsize=32)
 def _least_effects_of_t(alpha: float, power: float) -> tuple[IntArray, FloatArray]:
-    """Return 2, 3, … requests, and d/(1 + d) for the least effect d that the t test detects with each."""
+    """Return 2, 3, … queries, and d/(1 + d) for the least effect d that the t test detects with each."""
     from scipy.special import stdtrit
 
     tested = np.arange(2, LONGEST + 1)
@@ -200,9 +200,9 @@ def _quadrature() -> tuple[FloatArray, FloatArray]:
 
 @lru_cache(maxsize=32)
 def _least_effects_of_signs(alpha: float, power: float) -> tuple[IntArray, FloatArray]:
-    """Return numbers of untied requests, and 2π - 1 for the least share π of wins that the sign test detects with each.
+    """Return numbers of untied queries, and 2π - 1 for the least share π of wins that the sign test detects with each.
 
-    Only numbers that allow one more loss: if the losses allowed stay the same, more requests have less power.
+    Only numbers that allow one more loss: if the losses allowed stay the same, more queries have less power.
     """
     tested = np.arange(1, LONGEST + 1)
     allowed = _losses_allowed(tested, alpha)

@@ -23,7 +23,7 @@ _HALVINGS = 64  # of an interval of length 2 at most, until its ends are neighbo
 
 
 def preference_interval(
-    wins: IntArray, losses: IntArray, num_requests: IntArray, *, alpha: float = 0.05
+    wins: IntArray, losses: IntArray, num_queries: IntArray, *, alpha: float = 0.05
 ) -> tuple[FloatArray, FloatArray]:
     """Return where Tango's interval of each mean preference (w - l)/n begins and ends, within -1 and 1; nan if n is 0.
 
@@ -31,10 +31,10 @@ def preference_interval(
     >>> low.round(4).tolist(), high.round(4).tolist()  # without a win or a loss: ± z²/(n + z²)
     ([0.3664, -0.0713], [0.6336, 0.0713])
     """
-    counts, which = np.unique(np.stack([wins, losses, num_requests]), axis=1, return_inverse=True)
+    counts, which = np.unique(np.stack([wins, losses, num_queries]), axis=1, return_inverse=True)
     won, lost, n = counts.astype(float)
     z = -normal_quantile(alpha / 2)
-    # One end is the other as the other system sees it: if the systems change places, the interval is mirrored exactly.
+    # One end is the other as the other run sees it: if the runs change places, the interval is mirrored exactly.
     ends = _lowest(won, lost, n, z), -_lowest(lost, won, n, z) + 0.0
     low, high = (np.where(n > 0, end, np.nan)[which.reshape(-1)] for end in ends)
     return low, high
@@ -58,13 +58,13 @@ def _variance(delta: FloatArray, wins: FloatArray, losses: FloatArray, n: FloatA
     return np.maximum(2 * lost + delta - delta**2, 0.0)
 
 
-def score_pvalues(wins: IntArray, losses: IntArray, num_requests: IntArray, margin: float) -> FloatArray:
+def score_pvalues(wins: IntArray, losses: IntArray, num_queries: IntArray, margin: float) -> FloatArray:
     """Return how likely so many wins, less losses, are at most if p - q is -margin, by Tango's score; nan if n is 0.
 
     >>> score_pvalues(np.array([10, 5]), np.array([10, 15]), np.array([100, 100]), 0.2).round(4).tolist()
     [0.0001, 0.0176]
     """
-    won, lost, n = (each.astype(float) for each in (wins, losses, num_requests))
+    won, lost, n = (each.astype(float) for each in (wins, losses, num_queries))
     spread = np.sqrt(n * _variance(np.full(len(n), -margin), won, lost, n))
     with np.errstate(divide="ignore", invalid="ignore"):
         z = np.where(n > 0, (won - lost + n * margin) / spread, np.nan)

@@ -17,7 +17,7 @@ from lexirecall.measures.measure import TOLERANCE
 from lexirecall.progress import Progress
 from lexirecall.reader import reader_in_use
 
-MOST_EXACT_RANKS = 50  # up to so many untied requests the distribution of rank sums is exact, as in scipy
+MOST_EXACT_RANKS = 50  # up to so many untied queries the distribution of rank sums is exact, as in scipy
 _BLOCK = 2**22  # averages held at once
 _MOST_AT_ONCE = 2**19  # averages of one pair; of more, only those near the one wanted are made
 

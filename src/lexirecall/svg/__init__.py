@@ -151,9 +151,9 @@ def shifted(elements: Iterable[Element], x: float, y: float) -> Element:
     return element("g", *elements, transform=f"translate({_number(x)} {_number(y)})")
 
 
-def of_system(index: int, *elements: Element) -> Element:
-    """Return the marks of a system, identified by its place on the page."""
-    return element("g", *elements, data_system=index)
+def of_run(index: int, *elements: Element) -> Element:
+    """Return the marks of a run, identified by its place on the page."""
+    return element("g", *elements, data_run=index)
 
 
 # Text

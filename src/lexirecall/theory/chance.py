@@ -221,7 +221,7 @@ def _tied_pairs(row: Measure | Preference, m: int, n: int) -> int | None:
 
 
 def _cutoff_of_count(row: Measure, m: int, n: int) -> int | None:
-    """Return k if the measure counts the relevant items in the top k; a small share of a small corpus may be none."""
+    """Return k if the measure counts relevant documents in the top k; a small share of a small corpus may be none."""
     if is_row(row, RPREC):
         return m
     return int(row.cutoff_in(n)) if is_row(row, R) or is_row(row, P) else None
@@ -239,7 +239,7 @@ def _deciding_level(row: Measure, m: int) -> int | None:
 
 
 def _tied_in_top(k: int, level: int, m: int, n: int) -> int:
-    """Count the pairs that agree on the position of an item, or have it below k (the first or the last item then)."""
+    """Count the pairs that agree on the position of a document, or have it below k (then the first or the last one)."""
     if k == n:
         return _tied_at_level(level - 1, m - level, n)
     if level == m:
@@ -248,7 +248,7 @@ def _tied_in_top(k: int, level: int, m: int, n: int) -> int:
 
 
 def _tied_at_level(above: int, below: int, n: int) -> int:
-    """Return sum_p C(p-1, a)² C(n-p, b)², for an item with a relevant ones above it and b below."""
+    """Return sum_p C(p-1, a)² C(n-p, b)², for a document with a relevant ones above it and b below."""
     x, size = n + above + below, 2 * (above + below) + 1
     term = comb(x, size)
     total = 0

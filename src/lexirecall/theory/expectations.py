@@ -249,7 +249,7 @@ class UserExpectations:
         """Return the documents that the user with a bit mask wants."""
         if not 1 <= mask <= len(self):
             raise UsageError(f"the mask is {mask}, but must be from 1 to {len(self)}")
-        return tuple(item for i, item in enumerate(self.documents) if mask >> i & 1)
+        return tuple(document for i, document in enumerate(self.documents) if mask >> i & 1)
 
 
 def expected_user_utilities(
@@ -276,9 +276,9 @@ def expected_user_utilities(
     """
     utility = Utility.of(measure, corpus_size)
     draws = draws_of(policy, relevant, num_samples=num_samples, seed=seed, corpus_size=corpus_size)
-    require_enumerable(utility.measure, len(draws.items))
+    require_enumerable(utility.measure, len(draws.documents))
     means, errors = _moments(utility, "any", draws.places, draws.chances)
-    return UserExpectations(draws.items, means, errors, len(draws.places), draws.is_exact)
+    return UserExpectations(draws.documents, means, errors, len(draws.places), draws.is_exact)
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,13 +326,13 @@ def worst_off_user(
     if draws.is_exact:
         return _exact_worst(utility, draws)
     members, values = chosen_and_tried(utility, draws.places)
-    users, values = (tuple(draws.items[i] for i in members),), values[~np.isnan(values)]
+    users, values = (tuple(draws.documents[i] for i in members),), values[~np.isnan(values)]
     return WorstUser(float(values.mean()), standard_error(values), users, is_exact=False)
 
 
 def _exact_worst(utility: Utility, draws: PolicyDraws) -> WorstUser:
     means, _ = _moments(utility, "any", draws.places, draws.chances)
-    good, m = utility.measure.direction * means, len(draws.items)
+    good, m = utility.measure.direction * means, len(draws.documents)
     ties = np.flatnonzero(good - good.min() <= TOLERANCE * abs(good.min()))
-    users = tuple(tuple(draws.items[i] for i in members_of("any", number, m)) for number in ties.tolist())
+    users = tuple(tuple(draws.documents[i] for i in members_of("any", number, m)) for number in ties.tolist())
     return WorstUser(float(means[ties[0]]), 0.0, users, is_exact=True)

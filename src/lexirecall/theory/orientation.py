@@ -77,7 +77,7 @@ def is_row(measure: Measure, row: Measure) -> bool:
 
 
 def values_of_complete(measure: Measure, positions: IntArray, corpus_size: int) -> FloatArray:
-    """Return the values of K rankings of the whole corpus, from the ascending positions of their items, [K, m].
+    """Return the values of K rankings of the whole corpus, from the ascending positions of their documents, [K, m].
 
     Nothing is missing, so nothing is imputed, and every list has the length n. Grades are 1.
 
@@ -92,9 +92,9 @@ def values_of_complete(measure: Measure, positions: IntArray, corpus_size: int) 
         )
     num_rankings, m = positions.shape
     level = measure.level(1)
-    grades = {str(item).encode(): max(level, 1.0) for item in range(m)}
+    grades = {str(document).encode(): max(level, 1.0) for document in range(m)}
     source = Positions(
-        systems=("",) * num_rankings,
+        runs=("",) * num_rankings,
         judgments=Judgments.from_grades({b"": grades}),
         conventions=Conventions(),
         answered=np.ones((num_rankings, 1), bool),
@@ -112,7 +112,7 @@ def _checked(measure: Measure | str, num_relevant: Any, corpus_size: Any) -> tup
 
 
 def placed(num_relevant: Any, corpus_size: Any) -> tuple[int, int]:
-    """Return m and n, or raise unless m relevant items, one or more, fit in a corpus of n.
+    """Return m and n, or raise unless m relevant documents, one or more, fit in a corpus of n.
 
     >>> placed(11, 10)
     Traceback (most recent call last):

@@ -36,7 +36,7 @@ Seed = int | np.random.Generator
 class PlackettLuce:
     """A policy that draws rankings of documents by their scores; the higher the temperature, the more by chance.
 
-    Documents are named by `item_ids`, or by their numbers 0, 1, … in the order of the scores. At temperature 0 the
+    Documents are named by `document_ids`, or by their numbers 0, 1, … in the order of the scores. At temperature 0 the
     ranking would be the one of descending scores; an infinite temperature makes every ranking equally likely.
 
     >>> import math
@@ -48,7 +48,7 @@ class PlackettLuce:
     """
 
     scores: Sequence[float] | FloatArray
-    item_ids: Sequence[Any] | None = None
+    document_ids: Sequence[Any] | None = None
     temperature: float = 1.0
 
     def __post_init__(self) -> None:
@@ -62,8 +62,8 @@ class PlackettLuce:
             if not np.isfinite((scores - scores.max()) / self.temperature).all():
                 problem = f"the scores are too far apart for the temperature {self.temperature}"
                 raise UsageError(problem, remedy="give a higher temperature")
-        if self.item_ids is not None and len(texts_of(self.item_ids, "item_ids")) != len(scores):
-            problem = f"there are {counted(len(self.item_ids), 'id')} for {counted(len(scores), 'score')}"
+        if self.document_ids is not None and len(texts_of(self.document_ids, "document_ids")) != len(scores):
+            problem = f"there are {counted(len(self.document_ids), 'id')} for {counted(len(scores), 'score')}"
             raise UsageError(problem, remedy="give one id for each score")
         scores.flags.writeable = False
         object.__setattr__(self, "scores", scores)
@@ -77,7 +77,11 @@ class PlackettLuce:
     @property
     def documents(self) -> tuple[str, ...]:
         """The ids of the documents, as text, in the order of the scores."""
-        return tuple(map(str, range(len(self)))) if self.item_ids is None else texts_of(self.item_ids, "item_ids")
+        return (
+            tuple(map(str, range(len(self))))
+            if self.document_ids is None
+            else texts_of(self.document_ids, "document_ids")
+        )
 
     @property
     def log_strengths(self) -> FloatArray:
@@ -113,11 +117,11 @@ class PlackettLuce:
         >>> round(math.exp(PlackettLuce([1.0, 1.0, 1.0]).log_probability([2])), 4)
         0.3333
         """
-        places = {item: number for number, item in enumerate(self.documents)}
+        places = {document: number for number, document in enumerate(self.documents)}
         texts = texts_of(ranking, "the ranking")
-        if unknown := [item for item in texts if item not in places]:
+        if unknown := [document for document in texts if document not in places]:
             raise self._unknown(unknown)
-        ranked = [places[item] for item in texts]
+        ranked = [places[document] for document in texts]
         rest = sorted(set(places.values()) - set(ranked))
         terms = self._log_terms(np.array([[*ranked, *rest]]))
         return float(terms[0, : len(ranked)].sum())
@@ -148,18 +152,18 @@ class PlackettLuce:
         return np.asarray(strengths - left)
 
     def _named(self, orders: IntArray) -> npt.NDArray[Any]:
-        return orders if self.item_ids is None else np.asarray(self.item_ids)[orders]
+        return orders if self.document_ids is None else np.asarray(self.document_ids)[orders]
 
-    def numbers_of(self, items: Sequence[str]) -> IntArray:
+    def numbers_of(self, documents: Sequence[str]) -> IntArray:
         """Return the numbers of documents; raise if the policy does not rank one of them."""
-        places = {item: number for number, item in enumerate(self.documents)}
-        if unknown := [item for item in items if item not in places]:
+        places = {document: number for number, document in enumerate(self.documents)}
+        if unknown := [document for document in documents if document not in places]:
             raise self._unknown(unknown)
-        return np.array([places[item] for item in items])
+        return np.array([places[document] for document in documents])
 
-    def _unknown(self, items: Sequence[str]) -> DataError:
+    def _unknown(self, documents: Sequence[str]) -> DataError:
         return DataError(
-            f"the policy does not rank {listed(map(shown, items))}",
+            f"the policy does not rank {listed(map(shown, documents))}",
             remedy=f"name its documents ({listed(map(shown, self.documents), 3)})",
         )
 
@@ -172,7 +176,7 @@ Policy = PlackettLuce | DrawnRankings
 class PolicyDraws:
     """Where the relevant documents are in rankings that were drawn, or in all that there are."""
 
-    items: tuple[str, ...]
+    documents: tuple[str, ...]
     places: FloatArray
     """[K, m], infinite where a ranking lacks a document."""
     chances: FloatArray | None
@@ -203,16 +207,16 @@ def draws_of(
         if isinstance(policy, (str, bytes)) or not hasattr(policy, "__len__") or not len(policy):
             problem = f"a policy is a PlackettLuce, or one or more rankings that it drew, not {_brief(policy)}"
             raise UsageError(problem, remedy="give a list of rankings, each a list of document ids")
-        items, places = places_of(list(policy), _some(relevant), corpus_size)
-        return PolicyDraws(items, places, None)
-    items = texts_of(_some(relevant), "the relevant documents")
-    numbers = policy.numbers_of(items)
+        documents, places = places_of(list(policy), _some(relevant), corpus_size)
+        return PolicyDraws(documents, places, None)
+    documents = texts_of(_some(relevant), "the relevant documents")
+    numbers = policy.numbers_of(documents)
     if corpus_size is not None and corpus_size < len(policy):
         raise DataError(f"the corpus size {corpus_size:,} is too small for {counted(len(policy), 'document')}")
     if len(policy) <= MAX_RANKED:
-        return PolicyDraws(items, _places_in(policy.orders(), numbers), policy.probabilities())
+        return PolicyDraws(documents, _places_in(policy.orders(), numbers), policy.probabilities())
     blocks = [_places_in(orders, numbers) for orders in policy.sampled_orders(num_samples, seed)]
-    return PolicyDraws(items, np.concatenate(blocks), None)
+    return PolicyDraws(documents, np.concatenate(blocks), None)
 
 
 def _places_in(orders: IntArray, numbers: IntArray) -> FloatArray:

@@ -223,7 +223,7 @@ def _sees_bottom(measure: Measure, corpus_size: int | None, imputation: str) -> 
 
 
 def _exposure(exposure: Exposure, corpus_size: int | None) -> Measure:
-    """Return a measure with this exposure; a missing item has none unless it is placed at the bottom."""
+    """Return a measure with this exposure; a missing document has none unless it is placed at the bottom."""
     if isinstance(exposure, str):
         choice("exposure", exposure, EXPOSURES)
         exposure = TSE(e=exposure)
@@ -233,7 +233,7 @@ def _exposure(exposure: Exposure, corpus_size: int | None) -> Measure:
 
 
 def _values(measure: Measure, placed: FloatArray, members: IntArray, n: int | None) -> FloatArray:
-    """Return the value of each set of items, one row each, all of the same size."""
+    """Return the value of each set of documents, one row each, all of the same size."""
     if measure.of_positions is not None:
         return np.array([measure.of_positions(placed[row]) for row in members])
     size = members.shape[1]
@@ -244,7 +244,7 @@ def _values(measure: Measure, placed: FloatArray, members: IntArray, n: int | No
 
 
 def sets_by_size(m: int) -> Iterator[tuple[IntArray, IntArray]]:
-    """Give, for each size, where the sets of this size are in the order of the masks, and their items, ascending.
+    """Give, for each size, where the sets of this size are in the order of the masks, and their documents, ascending.
 
     >>> [(where.tolist(), members.tolist()) for where, members in sets_by_size(2)]
     [([0, 1], [[0], [1]]), ([2], [[0, 1]])]

@@ -68,7 +68,7 @@ def worst_case_stochastic(measure: Measure | str, num_relevant: int, *, corpus_s
     formula, m, n = _checked(measure, num_relevant, corpus_size)
     utilities, before, expected = [], np.array([]), np.array([])
     for j, exposures, weights in _users(formula, m, n):
-        if not np.array_equal(exposures, before):  # at first, and where e depends on the number of items wanted
+        if not np.array_equal(exposures, before):  # at first, and where e depends on the number of documents wanted
             before = expected = exposures
         while len(expected) > j:
             expected = _without_one(expected)
@@ -107,12 +107,12 @@ def position_probabilities(num_wanted: int, num_relevant: int) -> FloatArray:
 
 
 def _without_one(expected: FloatArray) -> FloatArray:
-    """Return the expectations at each recall level for a user who wants one item less.
+    """Return the expectations at each recall level for a user who wants one document less.
 
-    That is a user who wanted j items and gave up one of them at random: what is now the i-th was the (i+1)-th with
+    That is a user who wanted j documents and gave up one of them at random: what is now the i-th was the (i+1)-th with
     probability i/j, and the i-th otherwise. So all j - 1 levels follow from those of j, without binomials.
 
-    >>> _without_one(np.array([1.0, 0.5]))  # one of two items that are certainly at 1 and 2
+    >>> _without_one(np.array([1.0, 0.5]))  # one of two documents that are certainly at 1 and 2
     array([0.75])
     """
     share = np.arange(1, len(expected)) / len(expected)  # it was the i-th or one above it
@@ -120,7 +120,7 @@ def _without_one(expected: FloatArray) -> FloatArray:
 
 
 def _users(measure: Measure, m: int, n: int | None) -> Iterator[tuple[int, FloatArray, FloatArray]]:
-    """Give e(1) … e(m) and z(1, j) … z(j, j) for users who want j items, for j = m … 1."""
+    """Give e(1) … e(m) and z(1, j) … z(j, j) for users who want j documents, for j = m … 1."""
     for j in range(m, 0, -1):
         exposures, weights = _formulas(measure, j, m, n)
         if (measure.direction * np.diff(exposures) > 0).any() or (weights < 0).any():
@@ -135,7 +135,7 @@ def _formulas(measure: Measure, j: int, m: int, n: int | None) -> tuple[FloatArr
 
 
 def _worst(measure: Measure, utilities: Sequence[float]) -> WorstCase:
-    """Find the worst of the utilities of users who want m, m - 1, … 1 items."""
+    """Find the worst of the utilities of users who want m, m - 1, … 1 documents."""
     good = measure.direction * np.array(utilities[::-1])
     lowest = good.min()
     sizes = np.flatnonzero(good - lowest <= TOLERANCE * abs(lowest)) + 1
@@ -153,7 +153,7 @@ def _checked(measure: Measure | str, num_relevant: int, corpus_size: int | None)
 class ExpectedExposure:
     """How much exposure each relevant document gets on average, and which get the least: all that tie."""
 
-    items: tuple[str, ...]
+    documents: tuple[str, ...]
     exposures: tuple[float, ...]
     worst: float
     worst_off: tuple[str, ...]
@@ -175,11 +175,11 @@ def expected_exposure(
     places of the corpus with the others that are missing, in any order.
 
     >>> expected_exposure([["a", "b", "x"], ["b", "a"], ["a", "x", "b"], ["x", "a"]], ["a", "b"])
-    ExpectedExposure(items=('a', 'b'), exposures=(0.75, 0.4583333333333333), worst=0.4583333333333333, \
+    ExpectedExposure(documents=('a', 'b'), exposures=(0.75, 0.4583333333333333), worst=0.4583333333333333, \
 worst_off=('b',), num_samples=4)
     """
-    items, positions = places_of(rankings, relevant, corpus_size)
-    return expected_exposure_of_positions(positions, items, exposure, p=p, corpus_size=corpus_size)
+    documents, positions = places_of(rankings, relevant, corpus_size)
+    return expected_exposure_of_positions(positions, documents, exposure, p=p, corpus_size=corpus_size)
 
 
 def expected_exposure_of_positions(
@@ -197,11 +197,11 @@ def expected_exposure_of_positions(
     >>> expected_exposure_of_positions([[1, 2], [2, float("inf")]], ["a", "b"]).exposures
     (0.75, 0.25)
     """
-    items = texts_of(relevant, "the relevant documents")
+    documents = texts_of(relevant, "the relevant documents")
     places = np.asarray(positions, dtype=float)
-    if not items or places.ndim != 2 or places.shape[1] != len(items) or not len(places):
+    if not documents or places.ndim != 2 or places.shape[1] != len(documents) or not len(places):
         raise UsageError(
-            f"positions have the shape {places.shape} for {counted(len(items), 'relevant document')}",
+            f"positions have the shape {places.shape} for {counted(len(documents), 'relevant document')}",
             remedy="give one or more rankings and relevant documents, and each document's position in each ranking",
         )
     for number, row in enumerate(places):
@@ -210,7 +210,11 @@ def expected_exposure_of_positions(
     seen = _exposures(places, exposure, p, corpus_size).mean(axis=0)
     worst_off = np.flatnonzero(seen - seen.min() <= TOLERANCE * seen.max())
     return ExpectedExposure(
-        items, tuple(seen.tolist()), float(seen.min()), tuple(items[item] for item in worst_off), len(places)
+        documents,
+        tuple(seen.tolist()),
+        float(seen.min()),
+        tuple(documents[document] for document in worst_off),
+        len(places),
     )
 
 
@@ -240,13 +244,13 @@ def places_of(
     >>> places_of([["a", "b", "x"], ["b", "y"]], ["a", "b"])[1].tolist()
     [[1.0, 2.0], [inf, 1.0]]
     """
-    items = texts_of(relevant, "the relevant documents")
-    positions = np.full((len(rankings), len(items)), np.inf)
+    documents = texts_of(relevant, "the relevant documents")
+    positions = np.full((len(rankings), len(documents)), np.inf)
     for number, ranking in enumerate(rankings):
-        places = {item: place for place, item in enumerate(texts_of(ranking, f"ranking {number + 1}"), 1)}
-        positions[number] = [places.get(item, np.inf) for item in items]
+        places = {document: place for place, document in enumerate(texts_of(ranking, f"ranking {number + 1}"), 1)}
+        positions[number] = [places.get(document, np.inf) for document in documents]
         _check_room(number, len(places), positions[number], corpus_size)
-    return items, positions
+    return documents, positions
 
 
 def texts_of(ids: Sequence[Any] | npt.NDArray[Any], what: str) -> tuple[str, ...]:
@@ -257,9 +261,9 @@ def texts_of(ids: Sequence[Any] | npt.NDArray[Any], what: str) -> tuple[str, ...
     """
     if isinstance(ids, (str, bytes, Mapping, Set)):
         raise UsageError(f"{what}: {ids!r} is not a list of documents", remedy="give a list of document ids")
-    texts = tuple(to_text(to_bytes(item)) for item in ids)
+    texts = tuple(to_text(to_bytes(document)) for document in ids)
     if len(set(texts)) < len(texts):
-        twice = next(item for place, item in enumerate(texts) if item in texts[:place])
+        twice = next(document for place, document in enumerate(texts) if document in texts[:place])
         raise DataError(f"{what}: {twice!r} is listed twice", remedy="keep one of them: ids are compared as text")
     return texts
 

@@ -91,7 +91,7 @@ def _weight_problem(measure: Measure, max_relevant: int, n: int) -> Counterexamp
 
 
 def _rise(measure: Measure, m: int, n: int) -> Counterexample | None:
-    """Find a placement of m items with a value that rises when the first j are left out."""
+    """Find a placement of m documents with a value that rises when the first j are left out."""
     placements = np.array(list(combinations(range(1, n + 1), m)))
     exposures = exposures_at(measure, placements.astype(float), m, n)
     values = exposures @ weights_of(measure, m, n)

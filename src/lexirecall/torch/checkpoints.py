@@ -16,7 +16,7 @@ from lexirecall.judgments import IntArray, Judgments, PackedIds, offsets_of
 from lexirecall.manifest import Conventions
 from lexirecall.positions import Positions
 from lexirecall.providers import members
-from lexirecall.tracks import SystemPositions
+from lexirecall.tracks import RunPositions
 from lexirecall.verbs.evaluate import evaluate
 
 MEASURES = ("TSE", "LastRel", "All@100", "R@100", "AP", "nDCG@10", "RR@10")
@@ -35,9 +35,9 @@ def baseline_of(given: Baseline) -> Positions:
       save the positions of one run, or project it alone
     """
     positions = given if isinstance(given, Positions) else load_positions(given)
-    if len(positions.systems) != 1:
+    if len(positions.runs) != 1:
         raise UsageError(
-            f"the baseline has {counted(len(positions.systems), 'run')} ({listed(positions.systems)}), but must be one",
+            f"the baseline has {counted(len(positions.runs), 'run')} ({listed(positions.runs)}), but must be one",
             remedy="save the positions of one run, or project it alone",
         )
     return positions
@@ -65,11 +65,11 @@ def side_by_side(now: Positions, then: Positions) -> Positions:
     [2, 1]
     """
     needs_judged = now.others is not None and then.others is not None
-    systems = [
+    runs = [
         fitting(each, now.judgments, now.conventions, now.corpus_size, needs_judged=needs_judged)
         for each in (now, then)
     ]
-    return Positions.stack(now.judgments, systems, now.conventions, now.corpus_size)
+    return Positions.stack(now.judgments, runs, now.conventions, now.corpus_size)
 
 
 def fitting(
@@ -79,7 +79,7 @@ def fitting(
     sizes: IntArray | None,
     *,
     needs_judged: bool = False,
-) -> SystemPositions:
+) -> RunPositions:
     """Return a run's positions of the queries of the judgments; raise unless they can be compared with others of these.
 
     >>> from lexirecall import project
@@ -89,39 +89,39 @@ def fitting(
     lexirecall.errors.DataError: then ranked a corpus of 7 documents for query 'q', but the corpus has 9 now
       compare models on the same corpus, with the same documents excluded
     """
-    name, same = then.systems[0], _of_requests(then, judgments)
-    own, given = (np.full(len(judgments.requests), -1) if n is None else n for n in (same.corpus_size, sizes))
+    name, same = then.runs[0], _of_queries(then, judgments)
+    own, given = (np.full(len(judgments.queries), -1) if n is None else n for n in (same.corpus_size, sizes))
     if (differing := np.flatnonzero(own != given)).size:
         q = int(differing[0])
         size, now = ("an unknown number of" if n < 0 else f"{n:,}" for n in (int(own[q]), int(given[q])))
-        query = shown(judgments.requests[q])
+        query = shown(judgments.queries[q])
         raise DataError(
             f"{name} ranked a corpus of {size} documents for query {query}, but the corpus has {now} now",
             remedy="compare models on the same corpus, with the same documents excluded",
         )
     run = PositionsRun(same, name, is_given=True, label=name)
-    return run.systems(judgments, conventions, None, needs_judged=needs_judged)[0]
+    return run.runs(judgments, conventions, None, needs_judged=needs_judged)[0]
 
 
-def _of_requests(positions: Positions, others: Judgments) -> Positions:
+def _of_queries(positions: Positions, others: Judgments) -> Positions:
     """Return the positions of the queries that other judgments have."""
     judgments, place = positions.judgments, positions.judgments.index
-    if missing := [request for request in others.request_ids if request not in place]:
+    if missing := [query for query in others.query_ids if query not in place]:
         raise DataError(
-            f"{positions.systems[0]} has no positions of query {listed(map(shown, missing), most=3)}",
+            f"{positions.runs[0]} has no positions of query {listed(map(shown, missing), most=3)}",
             remedy="compare it on the queries that it was evaluated with, under the same ids",
         )
-    rows = np.array([place[request] for request in others.request_ids], np.int64)
+    rows = np.array([place[query] for query in others.query_ids], np.int64)
     chosen = members(judgments.offsets, rows)
     numbers = np.full(len(judgments.grades), -1)
     numbers[chosen] = np.arange(len(chosen))
-    texts = np.frombuffer(judgments.items.buffer, np.uint8)[members(judgments.items.offsets, chosen)]
+    texts = np.frombuffer(judgments.documents.buffer, np.uint8)[members(judgments.documents.offsets, chosen)]
     kept = replace(
         judgments,
-        requests=others.requests,
-        request_ids=others.request_ids,
+        queries=others.queries,
+        query_ids=others.query_ids,
         offsets=offsets_of(np.diff(judgments.offsets)[rows]),
-        items=PackedIds(texts.tobytes(), offsets_of(np.diff(judgments.items.offsets)[chosen])),
+        documents=PackedIds(texts.tobytes(), offsets_of(np.diff(judgments.documents.offsets)[chosen])),
         grades=judgments.grades[chosen],
         num_positive=judgments.num_positive[rows],
         _lookups={},

@@ -75,7 +75,7 @@ class PositionsMetric(Metric):
         measures: Sequence[str] = MEASURES,
         *,
         baseline: Baseline | None = None,
-        item_ids: Sequence[Any] | None = None,
+        document_ids: Sequence[Any] | None = None,
         ties: str = "trec",
         level: float = 1,
         name: str = "run",
@@ -87,12 +87,16 @@ class PositionsMetric(Metric):
         self.measures = tuple(map(str, rows))
         self._compares = any(isinstance(row, Preference) for row in rows)
         self.baseline = baseline
-        self.item_ids = None if item_ids is None else [_text_of(item) for item in item_ids]
-        self._index_of = None if item_ids is None else {to_bytes(item): i for i, item in enumerate(self.item_ids or ())}
+        self.document_ids = None if document_ids is None else [_text_of(document) for document in document_ids]
+        self._index_of = (
+            None
+            if document_ids is None
+            else {to_bytes(document): i for i, document in enumerate(self.document_ids or ())}
+        )
         self.add_state("rows", default=[], dist_reduce_fx="cat")
         # A MetricCollection lets metrics share their rows if the states are equal after one batch, so what rows depend
         # on is a state too. In bytes, because states count as equal if they are nearly equal.
-        self.add_state("made_with", default=_digest(ties, self.item_ids), dist_reduce_fx="max")
+        self.add_state("made_with", default=_digest(ties, self.document_ids), dist_reduce_fx="max")
 
     @property
     def baseline(self) -> Positions | None:
@@ -111,9 +115,9 @@ class PositionsMetric(Metric):
         if len(scores) == 0:  # a batch in which nothing is left
             return
         positions = project_scores(
-            scores, relevant, exclude=exclude, item_ids=self.item_ids, name=self.name, ties=self.ties
+            scores, relevant, exclude=exclude, document_ids=self.document_ids, name=self.name, ties=self.ties
         )
-        numbers = None if query_ids is None else _numbers(query_ids, len(positions.requests))
+        numbers = None if query_ids is None else _numbers(query_ids, len(positions.queries))
         index_of = int if self._index_of is None else self._index_of.__getitem__
         rows = rows_of(positions, numbers, index_of, _process())
         self.rows.append(torch.from_numpy(rows).to(self.device))
@@ -155,7 +159,7 @@ class PositionsMetric(Metric):
             problem = "these positions come from a metric with another tie rule or other item_ids"
             raise UsageError(problem, remedy="make both metrics in the same way")
         rows = np.concatenate([part.cpu().numpy() for part in parts])
-        return gathered(rows, name=self.name, ties=self.ties, item_ids=self.item_ids)
+        return gathered(rows, name=self.name, ties=self.ties, document_ids=self.document_ids)
 
     def _scores(self, positions: Positions) -> Scores | None:
         """Return the scores, with those of the baseline below if they are compared; None if nothing is relevant."""
@@ -206,15 +210,15 @@ def _no_baseline(compared: Sequence[str]) -> UsageError:
     )
 
 
-def _text_of(item: Any) -> str:
+def _text_of(document: Any) -> str:
     try:
-        return to_text(id_of(item))
+        return to_text(id_of(document))
     except (TypeError, ValueError):
-        raise UsageError(f"item_ids: {item!r} is not a document id", remedy=ID_SHAPE) from None
+        raise UsageError(f"item_ids: {document!r} is not a document id", remedy=ID_SHAPE) from None
 
 
-def _digest(ties: str, item_ids: Sequence[str] | None) -> Any:
-    digest = hashlib.blake2b(repr((ties, item_ids)).encode(), digest_size=16).digest()
+def _digest(ties: str, document_ids: Sequence[str] | None) -> Any:
+    digest = hashlib.blake2b(repr((ties, document_ids)).encode(), digest_size=16).digest()
     return torch.tensor(list(digest), dtype=torch.uint8)
 
 

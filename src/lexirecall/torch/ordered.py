@@ -1,7 +1,7 @@
 """Ordered: a loss for models that must find everything.
 
-Belongs here: the weights of relevant items in the order of their positions, and the loss as a module of PyTorch. Not
-here: soft positions (softpositions), the forms of a batch (scoretables), batches of texts (texttraining).
+Belongs here: the weights of relevant documents in the order of their positions, and the loss as a module of PyTorch.
+Not here: soft positions (softpositions), the forms of a batch (scoretables), batches of texts (texttraining).
 """
 
 # if torch is not installed, its classes have the type Any:
@@ -77,12 +77,12 @@ class OrderedLoss(torch.nn.Module):
         if self.reduction == "sum":
             return losses.sum()
         if self.reduction == "mean":
-            return losses.sum() / sum(_num_requests(table) for table in tables).clamp(min=1)
+            return losses.sum() / sum(_num_queries(table) for table in tables).clamp(min=1)
         numbers = torch.tensor([number for table in tables for number in table.numbers], device=losses.device)
         return torch.zeros_like(losses).index_copy(0, numbers, losses)
 
     def _losses(self, table: ScoreTable) -> Tensor:
-        """Return the loss of each request of a table, [Q]."""
+        """Return the loss of each query of a table, [Q]."""
         logs = log_soft_positions(table.others, table.own, table.owners, table.stands_for, self.temperature, self.block)
         return ordered_means(logs, table.owners, len(table.others), self.discount)
 
@@ -91,8 +91,8 @@ class OrderedLoss(torch.nn.Module):
         return f"discount={self.discount:g}, temperature={self.temperature:g}, reduction={self.reduction!r}"
 
 
-def ordered_means(values: Tensor, owners: Tensor, num_requests: int, discount: float) -> Tensor:
-    """Return the mean of each request's values, weighted by discount^(k - 1) for the k-th largest, [Q]; 0 for none.
+def ordered_means(values: Tensor, owners: Tensor, num_queries: int, discount: float) -> Tensor:
+    """Return the mean of each query's values, weighted by discount^(k - 1) for the k-th largest, [Q]; 0 for none.
 
     >>> ordered_means(torch.tensor([1.0, 4.0, 3.0]), torch.tensor([0, 0, 2]), 3, 0.5).tolist()
     [3.0, 0.0, 3.0]
@@ -100,16 +100,16 @@ def ordered_means(values: Tensor, owners: Tensor, num_requests: int, discount: f
     order = values.detach().argsort(descending=True, stable=True)
     order = order[owners[order].argsort(stable=True)]
     rows = owners[order]
-    sizes = torch.zeros(num_requests, dtype=torch.int64, device=rows.device).index_add(0, rows, torch.ones_like(rows))
+    sizes = torch.zeros(num_queries, dtype=torch.int64, device=rows.device).index_add(0, rows, torch.ones_like(rows))
     ranks = torch.arange(len(rows), device=rows.device) - (sizes.cumsum(0) - sizes)[rows]
     weights = torch.pow(discount, ranks.to(values.dtype))
-    nothing = torch.zeros(num_requests, dtype=values.dtype, device=values.device)
+    nothing = torch.zeros(num_queries, dtype=values.dtype, device=values.device)
     totals = nothing.index_add(0, rows, weights)
     return nothing.index_add(0, rows, weights / totals[rows] * values[order])
 
 
-def _num_requests(table: ScoreTable) -> Tensor:
-    """Count the requests with a relevant item, on the device."""
+def _num_queries(table: ScoreTable) -> Tensor:
+    """Count the queries with a relevant document, on the device."""
     has_relevant = torch.zeros(len(table.others), dtype=table.own.dtype, device=table.own.device)
     return has_relevant.index_fill(0, table.owners, 1).sum()
 

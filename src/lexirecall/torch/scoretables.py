@@ -20,18 +20,18 @@ RELEVANT_SHAPE = (
 
 @dataclass(frozen=True, slots=True)
 class ScoreTable:
-    """Requests whose items are in one table, [Q, n]; a row that is shorter than others is filled up."""
+    """Queries whose documents are in one table, [Q, n]; a row that is shorter than others is filled up."""
 
     numbers: Sequence[int]
-    """Which requests of the batch they are."""
+    """Which queries of the batch they are."""
     others: Tensor
-    """Scores of items that are not relevant, [Q, n]; -inf where there is none."""
+    """Scores of documents that are not relevant, [Q, n]; -inf where there is none."""
     own: Tensor
-    """Scores of relevant items, [R]."""
+    """Scores of relevant documents, [R]."""
     owners: Tensor
-    """The row of each relevant item, [R]."""
+    """The row of each relevant document, [R]."""
     stands_for: Tensor | None
-    """How many items each of the others stands for, [Q, n]; None: each for itself."""
+    """How many documents each of the others stands for, [Q, n]; None: each for itself."""
 
 
 def score_tables(
@@ -156,7 +156,7 @@ def _tensor_of(row: Any) -> Tensor:
 
 
 def _relevant(given: Any, scores: Tensor, numbers: Sequence[int]) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the rows and the columns of the relevant items, [R] each, and the same as a mask, [Q, n]."""
+    """Return the rows and the columns of the relevant documents, [R] each, and the same as a mask, [Q, n]."""
     if hasattr(given, "__array__"):
         given = _tensor_of(given)
     is_tensor = isinstance(given, torch.Tensor)
@@ -204,8 +204,8 @@ def _sent(tensor: Tensor, scores: Tensor) -> Tensor:
     return tensor.to(scores.device, non_blocking=True)
 
 
-def _is_outside(indices: Tensor, num_items: int) -> bool:
-    return bool(indices.numel()) and not 0 <= int(indices.min()) <= int(indices.max()) < num_items
+def _is_outside(indices: Tensor, num_documents: int) -> bool:
+    return bool(indices.numel()) and not 0 <= int(indices.min()) <= int(indices.max()) < num_documents
 
 
 def _check_values(

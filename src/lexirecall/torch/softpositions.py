@@ -19,11 +19,12 @@ from lexirecall.torch.tensors import Tensor, torch
 def log_soft_positions(
     others: Tensor, own: Tensor, owners: Tensor, stands_for: Tensor | None, temperature: float, block: int
 ) -> Tensor:
-    """Return log(1 + sum_j c_j sigmoid((s_j - s_i) / temperature)) of each relevant item i, [R].
+    """Return log(1 + sum_j c_j sigmoid((s_j - s_i) / temperature)) of each relevant document i, [R].
 
-    `others` are the scores of the items that it competes with, [Q, n], -inf where there is none; `own` those of
-    relevant items, [R], and `owners` the requests of these, [R]; `stands_for` is c, [Q, n], or None: 1 each. At most
-    `block` pairs of a relevant item and another one are in memory at a time, and are computed anew for the gradient.
+    `others` are the scores of the documents that it competes with, [Q, n], -inf where there is none; `own` those of
+    relevant documents, [R], and `owners` the queries of these, [R]; `stands_for` is c, [Q, n], or None: 1 each. At most
+    `block` pairs of a relevant document and another one are in memory at a time, and are computed anew for the
+    gradient.
 
     >>> others = torch.tensor([[0.0, -torch.inf, 3.0]])
     >>> positions = log_soft_positions(others, torch.tensor([0.0, 9.0]), torch.tensor([0, 0]), None, 0.01, 2**20).exp()
@@ -92,7 +93,7 @@ def _scaled(others: Tensor, own: Tensor, owners: Tensor, temperature: float, row
 
 
 def _times(values: Tensor, stands_for: Tensor | None, owners: Tensor, rows: slice, columns: slice) -> Tensor:
-    """Multiply the values of a part by how many items each stands for."""
+    """Multiply the values of a part by how many documents each stands for."""
     if stands_for is not None:
         values *= stands_for[:, columns][owners[rows]]
     return values

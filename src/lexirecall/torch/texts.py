@@ -46,14 +46,14 @@ class TextCollection:
         texts, documents = _by_text(queries, "query"), _by_text(corpus, "document")
         if not documents:
             raise DataError("the corpus is empty", remedy="give at least one document")
-        if lost := [query for query in judgments.requests if query not in texts]:
+        if lost := [query for query in judgments.queries if query not in texts]:
             raise DataError(
                 f"judged queries without a text: {listed(map(shown, lost))}",
                 remedy="add them to the queries, or leave them out of the relevant documents",
             )
-        if ignored := len(texts) - len(judgments.requests):
+        if ignored := len(texts) - len(judgments.queries):
             _log.info("%s without judgments: ignored", counted(ignored, "query"))
-        asked = {query: texts[query] for query in judgments.requests}
+        asked = {query: texts[query] for query in judgments.queries}
         return cls(judgments, asked, documents, _num_absent(judgments, documents, missing))
 
     @property
@@ -96,9 +96,11 @@ def _by_text(texts: Mapping[Any, str], what: str) -> dict[str, str]:
 
 
 def _num_absent(judgments: Judgments, corpus: Mapping[str, str], missing: str) -> IntArray:
-    is_absent = np.array([to_text(item) not in corpus for item in judgments.items], bool) & (judgments.grades > 0)
+    is_absent = np.array([to_text(document) not in corpus for document in judgments.documents], bool) & (
+        judgments.grades > 0
+    )
     if missing == "error" and is_absent.any():
-        examples = [to_text(judgments.items[index]) for index in np.flatnonzero(is_absent).tolist()]
+        examples = [to_text(judgments.documents[index]) for index in np.flatnonzero(is_absent).tolist()]
         raise DataError(
             f"{counted(len(examples), 'relevant document')} not in the corpus: {listed(map(shown, examples))}",
             remedy="check that ids are written the same way",

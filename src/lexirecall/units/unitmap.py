@@ -1,4 +1,4 @@
-"""The map of units as it was given: which units each item stands for.
+"""The map of units as it was given: which units each document stands for.
 
 Belongs here: the map as arrays, and what is wrong with one. Not here: reading it (formats).
 """
@@ -17,11 +17,11 @@ from lexirecall.providers import members
 
 @dataclass(frozen=True, eq=False)
 class UnitMap:
-    """Which units items stand for; a slot is an item, of one request if the map is for each."""
+    """Which units documents stand for; a slot is a document, of one query if the map is for each."""
 
     slots: Mapping[bytes | None, Mapping[bytes, int]]
-    """For each request the slots of its items; under None, those for all requests."""
-    items: Sequence[bytes]
+    """For each query the slots of its documents; under None, those for all queries."""
+    documents: Sequence[bytes]
     """Of each slot."""
     names: Sequence[bytes]
     """Of the units, by their number."""
@@ -31,16 +31,16 @@ class UnitMap:
     units: IntArray
     """Those of slot s are units[offsets[s] : offsets[s + 1]]."""
     needs_all: Mapping[tuple[bytes | None, bytes], bool]
-    """Whether a unit needs all its items, for units of which the map says so."""
+    """Whether a unit needs all its documents, for units of which the map says so."""
     name: str = "units"
     """What messages call it."""
 
     @classmethod
     def of_columns(
         cls,
-        items: Sequence[bytes],
+        documents: Sequence[bytes],
         units: Sequence[bytes],
-        requests: Sequence[bytes] | None = None,
+        queries: Sequence[bytes] | None = None,
         rules: Sequence[str] | None = None,
         *,
         name: str = "units",
@@ -51,66 +51,66 @@ class UnitMap:
         >>> units.units_of(b"q", b"c2"), units.units_of(b"q", b"c3"), units.num_slots
         ([b'd', b'e'], [], 2)
         """
-        if not len(items):
+        if not len(documents):
             raise FormatError(name, None, "the map is empty", remedy="it says which unit each document stands for")
         index: dict[bytes | None, dict[bytes, int]] = {}
         known: list[bytes] = []
-        at = _slots(items, requests, index, known)
-        by_name, codes = numbered(units) if requests is not None or units != items else (index[None], at)
+        at = _slots(documents, queries, index, known)
+        by_name, codes = numbered(units) if queries is not None or units != documents else (index[None], at)
         names = known if by_name is index.get(None) else list(by_name)
-        if len(known) == len(at):  # each item has one unit: nothing to sort
+        if len(known) == len(at):  # each document has one unit: nothing to sort
             pairs, sizes = codes, np.ones(len(at), np.int64)
         else:
             keys = np.unique(at * len(names) + codes)
             pairs, sizes = keys % len(names), np.bincount(keys // len(names), minlength=len(known))
-        rule = _rules(units, requests, rules, name)
+        rule = _rules(units, queries, rules, name)
         made = cls(index, known, names, by_name, offsets_of(sizes), pairs, rule, name)
-        if names is not known:  # or each item stands for itself
+        if names is not known:  # or each document stands for itself
             made.check_cycles()
         return made
 
     @property
     def is_common(self) -> bool:
-        """Whether it holds for all requests."""
+        """Whether it holds for all queries."""
         return None in self.slots
 
     @property
     def is_identity(self) -> bool:
-        """Whether each item stands for itself, and only for itself, for all requests."""
-        return self.names is self.items
+        """Whether each document stands for itself, and only for itself, for all queries."""
+        return self.names is self.documents
 
     @property
     def num_slots(self) -> int:
-        """How many items it has, of all requests together."""
-        return len(self.items)
+        """How many documents it has, of all queries together."""
+        return len(self.documents)
 
-    def of(self, request: bytes) -> Mapping[bytes, int]:
-        """Return the slots of the items of a request."""
-        return self.slots.get(None if self.is_common else request, {})
+    def of(self, query: bytes) -> Mapping[bytes, int]:
+        """Return the slots of the documents of a query."""
+        return self.slots.get(None if self.is_common else query, {})
 
-    def slots_of(self, request: bytes, items: Sequence[bytes]) -> IntArray:
-        """Return the slot of each item, -1 for items outside the map."""
-        return np.fromiter(map(self.of(request).get, items, repeat(-1)), np.int64, len(items))
+    def slots_of(self, query: bytes, documents: Sequence[bytes]) -> IntArray:
+        """Return the slot of each document, -1 for documents outside the map."""
+        return np.fromiter(map(self.of(query).get, documents, repeat(-1)), np.int64, len(documents))
 
-    def numbers_of(self, request: bytes, units: Sequence[bytes]) -> IntArray:
-        """Return the number of each unit that has an item for a request, -1 for all others."""
+    def numbers_of(self, query: bytes, units: Sequence[bytes]) -> IntArray:
+        """Return the number of each unit that has a document for a query, -1 for all others."""
         numbers = np.fromiter(map(self.numbers.get, units, repeat(-1)), np.int64, len(units))
         if self.is_common:
             return numbers
-        if request not in self.by_unit:
+        if query not in self.by_unit:
             return np.full(len(units), -1)
-        return np.where((numbers >= 0) & (np.diff(self.by_unit[request][0])[numbers] > 0), numbers, -1)
+        return np.where((numbers >= 0) & (np.diff(self.by_unit[query][0])[numbers] > 0), numbers, -1)
 
-    def units_of(self, request: bytes, item: bytes) -> list[bytes]:
-        """Return the units that an item stands for."""
-        slot = self.of(request).get(item)
+    def units_of(self, query: bytes, document: bytes) -> list[bytes]:
+        """Return the units that a document stands for."""
+        slot = self.of(query).get(document)
         if slot is None:
             return []
         return [self.names[unit] for unit in self.units[self.offsets[slot] : self.offsets[slot + 1]].tolist()]
 
     @cached_property
     def by_unit(self) -> Mapping[bytes | None, tuple[IntArray, IntArray]]:
-        """For each request, or for all, the slots of each unit: offsets, by the number of the unit, and slots."""
+        """For each query, or for all, the slots of each unit: offsets, by the number of the unit, and slots."""
         return {key: self._inverse(np.fromiter(of.values(), np.int64, len(of))) for key, of in self.slots.items()}
 
     def _inverse(self, slots: IntArray) -> tuple[IntArray, IntArray]:
@@ -121,7 +121,7 @@ class UnitMap:
 
     @property
     def owners(self) -> IntArray:
-        """Of each slot, the number of its request, as they follow each other in `slots`; 0 if it is for all."""
+        """Of each slot, the number of its query, as they follow each other in `slots`; 0 if it is for all."""
         owners = np.zeros(self.num_slots, np.int64)
         for number, slots in enumerate(() if self.is_common else self.slots.values()):
             owners[np.fromiter(slots.values(), np.int64, len(slots))] = number
@@ -129,7 +129,7 @@ class UnitMap:
 
     @property
     def shares(self) -> BoolArray:
-        """Of each slot, whether another item stands for one of its units; if none does, it always brings a unit.
+        """Of each slot, whether another document stands for one of its units; if none does, it always brings a unit.
 
         >>> UnitMap.of_columns([b"a", b"b", b"b", b"c"], [b"U", b"U", b"V", b"W"]).shares.tolist()
         [True, True, False]
@@ -146,39 +146,39 @@ class UnitMap:
     def check_cycles(self) -> None:
         """Raise if names go round in a circle: a stands for b, and b for a."""
         for slots in self.slots.values():
-            both = [item for item in slots if item in self.numbers]
-            at = np.array([slots[item] for item in both], np.int64)
-            numbers = np.array([self.numbers[item] for item in both], np.int64)
+            both = [document for document in slots if document in self.numbers]
+            at = np.array([slots[document] for document in both], np.int64)
+            numbers = np.array([self.numbers[document] for document in both], np.int64)
             others = (np.diff(self.offsets)[at] > 1) | (self.units[self.offsets[at]] != numbers)
-            left = {self.items[slot] for slot in at[others].tolist()}
-            if around := _circle({item: self._ways(item, slots[item], left) for item in left}):
+            left = {self.documents[slot] for slot in at[others].tolist()}
+            if around := _circle({document: self._ways(document, slots[document], left) for document in left}):
                 problem = f"the names go round in a circle: {' is in '.join(map(shown, around))}"
                 remedy = "a unit and the documents that serve it need different names"
                 raise FormatError(self.name, None, problem, remedy=remedy)
 
-    def _ways(self, item: bytes, slot: int, among: set[bytes]) -> list[bytes]:
+    def _ways(self, document: bytes, slot: int, among: set[bytes]) -> list[bytes]:
         names = (self.names[unit] for unit in self.units[self.offsets[slot] : self.offsets[slot + 1]].tolist())
-        return [name for name in names if name in among and name != item]
+        return [name for name in names if name in among and name != document]
 
 
 def _slots(
-    items: Sequence[bytes],
-    requests: Sequence[bytes] | None,
+    documents: Sequence[bytes],
+    queries: Sequence[bytes] | None,
     index: dict[bytes | None, dict[bytes, int]],
     known: list[bytes],
 ) -> IntArray:
-    """Return the slot of each row, and note new ones in the index and among the known items."""
-    if requests is None:
-        index[None], at = numbered(items)
+    """Return the slot of each row, and note new ones in the index and among the known documents."""
+    if queries is None:
+        index[None], at = numbered(documents)
         known += index[None]
         return at
     rows = []
-    for request, item in zip(requests, items, strict=True):
-        slots = index.setdefault(request, {})
-        if item not in slots:
-            slots[item] = len(known)
-            known.append(item)
-        rows.append(slots[item])
+    for query, document in zip(queries, documents, strict=True):
+        slots = index.setdefault(query, {})
+        if document not in slots:
+            slots[document] = len(known)
+            known.append(document)
+        rows.append(slots[document])
     return np.array(rows, np.int64)
 
 
@@ -197,11 +197,11 @@ def numbered(texts: Sequence[bytes]) -> tuple[dict[bytes, int], IntArray]:
 
 
 def _rules(
-    units: Sequence[bytes], requests: Sequence[bytes] | None, rules: Sequence[str] | None, name: str
+    units: Sequence[bytes], queries: Sequence[bytes] | None, rules: Sequence[str] | None, name: str
 ) -> dict[tuple[bytes | None, bytes], bool]:
-    """Return which units need all their items; raise if a unit is given both rules."""
+    """Return which units need all their documents; raise if a unit is given both rules."""
     needs_all: dict[tuple[bytes | None, bytes], bool] = {}
-    keys: Sequence[bytes | None] = [None] * len(units) if requests is None else requests
+    keys: Sequence[bytes | None] = [None] * len(units) if queries is None else queries
     for key, unit, rule in zip(keys, units, rules or (), strict=False):
         if needs_all.setdefault((key, unit), rule == "all") != (rule == "all"):
             raise FormatError(

@@ -251,7 +251,7 @@ def breakdown_of(
         groups,
         resampling.has_intervals,
         tuple((name, size) for name, _, size in members if size < asked.min_queries),
-        0 if groups is None else int((taking_part & (groups.of_request < 0)).sum()),
+        0 if groups is None else int((taking_part & (groups.of_query < 0)).sum()),
         tuple((str(row), n) for row, n in zip(measures, np.isinf(values).sum(axis=(0, 1)).tolist(), strict=True) if n),
         alpha,
     )

@@ -21,20 +21,20 @@ if TYPE_CHECKING:
     from lexirecall.units import UnitCount
 
 NAMED = 5
-"""How many requests a note names."""
+"""How many queries a note names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Census:
-    """What there is, and what was left out; counts of runs are in the order of the systems."""
+    """What there is, and what was left out; counts of runs are in the order of the runs."""
 
     name: str
     """What messages call the judgments."""
-    systems: tuple[str, ...]
+    runs: tuple[str, ...]
     conventions: Conventions
     corpus_size: Any
-    """One number, {request: number}, or None."""
-    num_requests: int
+    """One number, {query: number}, or None."""
+    num_queries: int
     num_judged: int
     num_positive: int
     num_repeated: int
@@ -42,23 +42,23 @@ class Census:
     highest_grade: float
     has_grades: bool
     empty: dict[float, tuple[int, Sequence[str]]]
-    """For each level, ascending, how many requests have nothing relevant, and the first of them."""
+    """For each level, ascending, how many queries have nothing relevant, and the first of them."""
     has_query_all: bool
     """Whether a query has the name of the means."""
     answered: IntArray
     unanswered: IntArray
-    """Of each run, the judged requests that would have a value if it had answered them."""
+    """Of each run, the judged queries that would have a value if it had answered them."""
     retrieved: IntArray
     found: IntArray
-    """Of each run, the retrieved items of a positive grade."""
+    """Of each run, the retrieved documents of a positive grade."""
     unjudged: Sequence[int]
-    """Of each run, the requests without judgments."""
+    """Of each run, the queries without judgments."""
     duplicates: Sequence[int]
-    """Of each run, the lines that repeat an item."""
+    """Of each run, the lines that repeat a document."""
     extra: Sequence[int]
     """Of each run, the lines with fields after the tag."""
     mismatches: tuple[Mismatch, ...] = ()
-    """Of the runs that retrieve no judged item."""
+    """Of the runs that retrieve no judged document."""
     units: "UnitCount | None" = None
     """What there is of units, if they are what must be found; positive and found are then of units."""
     remarks: tuple[str, ...] = ()
@@ -73,17 +73,17 @@ class Census:
         judgments = sought.judgments if units is not None and units.judged == "units" else positions.judgments
         return cls(
             name=judgments.name,
-            systems=positions.systems,
+            runs=positions.runs,
             conventions=positions.conventions,
             corpus_size=_sizes(positions),
-            num_requests=len(positions.requests),
+            num_queries=len(positions.queries),
             num_judged=len(judgments.grades),
             num_positive=int(sought.judgments.num_positive.sum()),
             num_repeated=judgments.num_repeated,
             highest_grade=float(judgments.grades.max(initial=-1)),
             has_grades=judgments.has_grades,
-            empty={level: (len(q), [positions.requests[i] for i in q[:NAMED]]) for level, q in is_empty.items()},
-            has_query_all="all" in positions.requests,
+            empty={level: (len(q), [positions.queries[i] for i in q[:NAMED]]) for level, q in is_empty.items()},
+            has_query_all="all" in positions.queries,
             answered=positions.answered.sum(axis=1),
             unanswered=unanswered.sum(axis=1),
             retrieved=positions.num_retrieved.sum(axis=1),
@@ -98,13 +98,13 @@ class Census:
 
     def per_run(self, counts: Iterable[int], most: int = 4) -> str:
         """Name the runs for which there is something to count."""
-        return listed((f"{name} {count:,}" for name, count in zip(self.systems, counts, strict=True) if count), most)
+        return listed((f"{name} {count:,}" for name, count in zip(self.runs, counts, strict=True) if count), most)
 
     def check_relevant(self, measures: Sequence[Evaluable], level: float) -> None:
         """Raise if no measure that looks at the level finds anything relevant."""
         looking = [row for row in measures if not row.uses_grades] or measures
         levels = {row.level(level) for row in looking}
-        if all(self.empty[each][0] == self.num_requests for each in levels):
+        if all(self.empty[each][0] == self.num_queries for each in levels):
             raise DataError(
                 f"{self.name}: no query has a relevant document, and nothing can be measured: "
                 f"the highest grade is {plain(self.highest_grade)} and the level is {plain(min(levels))}",
@@ -123,22 +123,22 @@ class Census:
             conventions={**asdict(self.conventions), **asdict(policies), "corpus_size": self.corpus_size},
             measures=tuple(_measure_record(measure) for measure in measures),
             qrels={
-                "queries": self.num_requests,
+                "queries": self.num_queries,
                 "judged": self.num_judged,
                 "positive": self.num_positive,
                 "repeated": self.num_repeated,
                 **({} if self.units is None else self.units.record()),
                 **(providers or {}),
             },
-            runs=tuple(self._run_record(s) for s in range(len(self.systems))),
+            runs=tuple(self._run_record(s) for s in range(len(self.runs))),
             notes=tuple(notes),
         )
 
     def _run_record(self, s: int) -> dict[str, Any]:
         return {
-            "name": self.systems[s],
+            "name": self.runs[s],
             "answered": int(self.answered[s]),
-            "unanswered": self.num_requests - int(self.answered[s]),
+            "unanswered": self.num_queries - int(self.answered[s]),
             "without_judgments": self.unjudged[s],
             "duplicates_left_out": self.duplicates[s],
             "lines_with_extra_fields": self.extra[s],
@@ -151,7 +151,7 @@ class Census:
 def _sizes(positions: Positions) -> Any:
     if positions.corpus_size is None:
         return None
-    sizes = dict(zip(positions.requests, positions.corpus_size.tolist(), strict=True))
+    sizes = dict(zip(positions.queries, positions.corpus_size.tolist(), strict=True))
     return next(iter(sizes.values())) if len(set(sizes.values())) == 1 else sizes
 
 

@@ -22,7 +22,7 @@ from lexirecall.measures.measure import ask
 from lexirecall.names import Evaluable, Names, parse_preference
 from lexirecall.positions import Positions
 from lexirecall.preferences.contrasts import Contrasts
-from lexirecall.statistics.aggregate import order_systems
+from lexirecall.statistics.aggregate import order_runs
 from lexirecall.statistics.bootstrap import bootstrap_order
 from lexirecall.statistics.differences import of_pairs
 from lexirecall.statistics.equivalence import equivalence_pvalues
@@ -80,8 +80,8 @@ def compare(
     check_family(testing, rows)
     check_number(num_given(qrels, runs, options))
     positions = positions_of(qrels, runs, rows, options)
-    check_number(len(positions.systems))
-    references = indices_of(baseline, positions.systems)
+    check_number(len(positions.runs))
+    references = indices_of(baseline, positions.runs)
     show_progress = options.get("show_progress", False)
     scores = evaluate(positions, measures=None if measures is None else rows, **asdict(policies))
     scores = with_intervals(scores, testing, alpha=testing.alpha, show_progress=show_progress)
@@ -90,7 +90,7 @@ def compare(
     )
     if not aggregation.is_asked:
         return comparison
-    groups = groups_of(group_map, positions.requests)
+    groups = groups_of(group_map, positions.queries)
     return with_parts(comparison, positions, testing, policies, aggregation, groups, show_progress=show_progress)
 
 
@@ -122,7 +122,7 @@ def compare_scores(
     )
     first = compared(scores.measures[0])
     notes = *averages.notes, *cautions(concluded, averages.runs, testing)
-    order = order_systems(first, "winrate")
+    order = order_runs(first, "winrate")
     comparison = Comparison(averages, concluded, order, tuple(references), testing.alpha, notes, scores)
     if testing.bootstrap is None:
         return comparison
@@ -166,13 +166,13 @@ def check_number(num_runs: int | None) -> None:
         raise UsageError("there is only one run, and nothing to compare it with", remedy="give two or more runs")
 
 
-def indices_of(baseline: str | Sequence[str] | None, systems: Sequence[str]) -> tuple[int, ...]:
+def indices_of(baseline: str | Sequence[str] | None, runs: Sequence[str]) -> tuple[int, ...]:
     """Return which runs are baselines, named as in the results or as on the command line; none if none is named."""
     asked = names_in("baseline", baseline)
-    found = {name: [each for each in (name, Source(name).run_name) if each in systems] for name in asked}
+    found = {name: [each for each in (name, Source(name).run_name) if each in runs] for name in asked}
     if unknown := [repr(name) for name, names in found.items() if not names]:
-        raise UsageError(f"no run is called {listed(unknown)}", remedy=f"the baseline is one of {listed(systems, 9)}")
-    return tuple(dict.fromkeys(systems.index(names[0]) for names in found.values()))
+        raise UsageError(f"no run is called {listed(unknown)}", remedy=f"the baseline is one of {listed(runs, 9)}")
+    return tuple(dict.fromkeys(runs.index(names[0]) for names in found.values()))
 
 
 def _layouts(
@@ -185,15 +185,15 @@ def _layouts(
 
 
 def _responses(row: Evaluable, compared: Callable[[Evaluable], Contrasts], values: FloatArray) -> FloatArray:
-    """Return what the layout of systems and requests holds, [S, Q], more being better.
+    """Return what the layout of runs and queries holds, [S, Q], more being better.
 
-    Of a measure its value; of a preference the mean preference against the other systems.
+    Of a measure its value; of a preference the mean preference against the other runs.
     """
     if isinstance(row, Measure):
         return row.direction * values
     pairs = compared(row)
     num_others = pairs.taking_part.sum(axis=0) - 1
-    # Exact sums, one system at a time: the order of the systems does not show.
+    # Exact sums, one run at a time: the order of the runs does not show.
     sums = np.array([ExactSums.of(pairs.against(s).astype(float)).rounded() for s in range(len(values))])
     return np.where(pairs.taking_part & (num_others > 0), sums / np.maximum(num_others, 1), np.nan)
 
@@ -209,7 +209,7 @@ def _compared(
     is_sign_test = testing.of_pair(differences) == "sign"
     made = MeasureComparison(
         row, differences.a, differences.b, differences.means, differences.wins, differences.ties, differences.losses,
-        differences.num_requests, effect_sizes(differences),
+        differences.num_queries, effect_sizes(differences),
         np.full(len(differences.a), np.nan) if is_sign_test else differences.effective, differences.deviations,
         differences.num_one_sided, own, family, _withheld(differences, own, testing), equivalence,
     )  # fmt: skip
@@ -220,7 +220,7 @@ def _compared(
     limits[family.corrected == 0] = testing.alpha / len(limits)
     has_letter = made.is_significant(testing.alpha)
     influence = leave_one_out(differences, own.by_signs, limits, has_letter, ties=testing.test_ties)
-    return replace(made, influence=influence, queries=differences.contrasts.requests)
+    return replace(made, influence=influence, queries=differences.contrasts.queries)
 
 
 def _equivalences(

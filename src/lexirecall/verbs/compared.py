@@ -181,9 +181,9 @@ class MeasureComparison(ComparedByFields):
         """Tell which pairs differ, [P]."""
         return np.asarray((self.corrected < alpha) & ~self.withheld)
 
-    def better(self, num_systems: int, alpha: float) -> BoolArray:
+    def better(self, num_runs: int, alpha: float) -> BoolArray:
         """Tell which run is significantly better than which, [S, S]."""
-        better = np.zeros((num_systems, num_systems), bool)
+        better = np.zeros((num_runs, num_runs), bool)
         significant = self.is_significant(alpha)
         better[self.a, self.b] = significant & (self.tested > 0)
         better[self.b, self.a] = significant & (self.tested < 0)

@@ -19,7 +19,7 @@ from lexirecall.names import Evaluable, parse_preference
 from lexirecall.notebook import CellPart, DisplayedResult
 from lexirecall.positions import Positions
 from lexirecall.preferences import Preference
-from lexirecall.statistics.deciding import deciding_requests, worst_requests
+from lexirecall.statistics.deciding import deciding_queries, worst_queries
 from lexirecall.statistics.over import Over
 from lexirecall.tables import Table, defined, number, render
 from lexirecall.text import visible
@@ -64,7 +64,7 @@ would be 0 or reversed.
 
     @classmethod
     def of(cls, positions: Positions, row: Evaluable, a: int, b: int, policies: Policies) -> "Deciding":
-        """Compare two systems on every request that counts."""
+        """Compare two runs on every query that counts."""
         pairs = contrasted(positions, parse_preference(row), policies)
         differences = pairs.between(np.array([a]), np.array([b]))[0].astype(float)
         both = np.flatnonzero(pairs.taking_part[a] & pairs.taking_part[b])
@@ -74,14 +74,14 @@ would be 0 or reversed.
             values = valued.placed[[a, b]][:, both, 0]
             is_due = valued.is_due[:, :, 0] & valued.among
             num_undefined = int((is_due[a] & is_due[b]).sum() - np.isfinite(values).all(axis=0).sum())
-        names = tuple(positions.requests[q] for q in both.tolist())
-        runs = positions.systems[a], positions.systems[b]
+        names = tuple(positions.queries[q] for q in both.tolist())
+        runs = positions.runs[a], positions.runs[b]
         return cls(row, runs, names, differences[both], values, num_undefined)
 
     @cached_property
     def decisive(self) -> list[int]:
         """The fewest queries without which the mean difference is 0 or reversed, the largest difference first."""
-        return deciding_requests(np.where(self.in_means, self.differences, 0)).tolist()  # type: ignore[no-any-return]
+        return deciding_queries(np.where(self.in_means, self.differences, 0)).tolist()  # type: ignore[no-any-return]
 
     @cached_property
     def in_means(self) -> BoolArray:
@@ -96,7 +96,7 @@ would be 0 or reversed.
     @cached_property
     def tails(self) -> tuple[IntArray, ...]:
         """Each run's own worst tenth of the queries, the worst first; none for a preference."""
-        worst = tuple(worst_requests(self.measure.direction * own, TAIL) for own in self.values)
+        worst = tuple(worst_queries(self.measure.direction * own, TAIL) for own in self.values)
         return worst if self.has_values else tuple(tail[:0] for tail in worst)
 
     @property

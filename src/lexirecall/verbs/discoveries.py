@@ -53,23 +53,23 @@ class Discoveries(DisplayedResult, Convertible):
             problem = "the time to discovery of a document needs one order of tied documents"
             raise UsageError(problem, remedy="choose another tie rule: trec, input, worst or best")
         projection, judgments = positions.at_level(level), positions.targets
-        found, num_requests = projection.found, len(positions.requests)
+        found, num_queries = projection.found, len(positions.queries)
         relevant = np.flatnonzero(judgments.grades >= projection.level)
-        places = np.full((len(judgments.grades), len(positions.systems)), np.inf)
-        places[found.items, found.segments.owners // num_requests] = found.positions
-        request = np.searchsorted(judgments.offsets, relevant, side="right") - 1
-        n = np.full(num_requests, np.nan) if positions.corpus_size is None else positions.corpus_size.astype(float)
+        places = np.full((len(judgments.grades), len(positions.runs)), np.inf)
+        places[found.documents, found.segments.owners // num_queries] = found.positions
+        query = np.searchsorted(judgments.offsets, relevant, side="right") - 1
+        n = np.full(num_queries, np.nan) if positions.corpus_size is None else positions.corpus_size.astype(float)
         named = [
-            (positions.requests[q], to_text(judgments.items[i]))
-            for q, i in zip(request.tolist(), relevant.tolist(), strict=True)
+            (positions.queries[q], to_text(judgments.documents[i]))
+            for q, i in zip(query.tolist(), relevant.tolist(), strict=True)
         ]
         missed, means = np.isinf(places[relevant]).sum(axis=1), _means(places[relevant])
-        order = np.lexsort((-np.nan_to_num(means, nan=np.inf), -missed, request))
+        order = np.lexsort((-np.nan_to_num(means, nan=np.inf), -missed, query))
         return cls(
-            positions.systems,
+            positions.runs,
             tuple(named[k] for k in order.tolist()),
             places[relevant][order],
-            n[request][order],
+            n[query][order],
             "document" if positions.units is None else "unit",
             positions.frame_library,
         )

@@ -70,18 +70,18 @@ def evaluate(
     group_map = read_aggregation(aggregation, qrels, options)
     asked = asked_of(qrels, measures, options)
     positions = positions_of(qrels, runs, asked, options)
-    num_systems, ties = positions.shape[0], positions.conventions.ties
+    num_runs, ties = positions.shape[0], positions.conventions.ties
     refused = refused_of(positions, asked, policies)
-    rows, left_out = computable(num_systems, ties, asked, is_default=measures is None, refused=refused)
+    rows, left_out = computable(num_runs, ties, asked, is_default=measures is None, refused=refused)
     valued = Valued.of(positions, rows, policies)
     averages = averages_of(positions, rows, policies, valued, left_out)
-    request_type = positions.judgments.request_type
+    query_type = positions.judgments.query_type
     origin = None if positions.providers is None else (positions, policies)
-    scores = Scores(averages, positions.requests, valued.values, positions.frame_library, request_type, origin)
+    scores = Scores(averages, positions.queries, valued.values, positions.frame_library, query_type, origin)
     show_progress = options.get("show_progress", False)
     if not aggregation.is_asked:
         return with_intervals(scores, certainty, show_progress=show_progress)
-    groups = groups_of(group_map, positions.requests)
+    groups = groups_of(group_map, positions.queries)
     averages = with_breakdown(averages, valued, aggregation, groups, certainty, show_progress=show_progress)
     return replace(scores, averages=averages)
 
@@ -117,13 +117,13 @@ def read_aggregation(
     return load_group_map(by, options.get("columns"), qrels=qrels)
 
 
-def groups_of(group_map: tuple[dict[bytes, bytes], str] | None, requests: Sequence[str]) -> "Groups | None":
+def groups_of(group_map: tuple[dict[bytes, bytes], str] | None, queries: Sequence[str]) -> "Groups | None":
     """Return the groups of the judged queries, if there is a map of them."""
     if group_map is None:
         return None
     from lexirecall.groups import Groups  # not on top: most evaluations do without it
 
-    return Groups.from_map(group_map[0], requests, name=group_map[1])
+    return Groups.from_map(group_map[0], queries, name=group_map[1])
 
 
 def with_breakdown(
@@ -151,7 +151,7 @@ def with_breakdown(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Valued:
-    """The values of some requests, which may be computed in any portions: those of one do not touch another."""
+    """The values of some queries, which may be computed in any portions: those of one do not touch another."""
 
     measures: tuple[Evaluable, ...]
     values: FloatArray
@@ -161,7 +161,7 @@ class Valued:
     among: BoolArray
     """Which rankings count, [S, Q]."""
     is_undefined: BoolArray
-    """Which values fall on an item that was not retrieved, and are worse than all others, [S, Q, M]."""
+    """Which values fall on a document that was not retrieved, and are worse than all others, [S, Q, M]."""
 
     @classmethod
     def of(cls, positions: Positions, measures: Sequence[Evaluable], policies: Policies) -> "Valued":
@@ -182,7 +182,7 @@ class Valued:
 
     @property
     def num_due(self) -> IntArray:
-        """How many requests should have a value, [S, M]."""
+        """How many queries should have a value, [S, M]."""
         return np.asarray(self.is_due.sum(axis=1))
 
     def undefined(self, positions: Positions, policies: Policies) -> IntArray:
@@ -199,7 +199,7 @@ class Valued:
 
     @property
     def placed(self) -> FloatArray:
-        """The values, infinite where they are undefined because an item was not retrieved, [S, Q, M].
+        """The values, infinite where they are undefined because a document was not retrieved, [S, Q, M].
 
         Such a value is worse than every other. Values that nobody expects stay nan.
         """
@@ -247,7 +247,7 @@ def averages_of(
     means = means_of(np.stack(sums, axis=1), counts, rows)
     manifest = census.manifest(rows, policies, notes, record)
     exposures = next(iter(audits), None)
-    return Averages(census.systems, tuple(rows), means, counts, valued.num_due, manifest, exposures=exposures)
+    return Averages(census.runs, tuple(rows), means, counts, valued.num_due, manifest, exposures=exposures)
 
 
 def refused_of(positions: Positions, rows: Sequence[Evaluable], policies: Policies) -> list[Evaluable]:
@@ -258,7 +258,7 @@ def refused_of(positions: Positions, rows: Sequence[Evaluable], policies: Polici
 
 
 def computable(
-    num_systems: int, ties: str, rows: Sequence[Evaluable], *, is_default: bool, refused: Sequence[Evaluable] = ()
+    num_runs: int, ties: str, rows: Sequence[Evaluable], *, is_default: bool, refused: Sequence[Evaluable] = ()
 ) -> tuple[tuple[Evaluable, ...], list[Note]]:
     """Leave out preferences where there is one run only, and of the default measures those that are not defined here.
 
@@ -269,7 +269,7 @@ def computable(
     kept: list[Evaluable] = []
     left_out: dict[str, list[str]] = {}
     for row in rows:
-        if num_systems == 1 and isinstance(row, Preference):
+        if num_runs == 1 and isinstance(row, Preference):
             left_out.setdefault("compares runs, and there is one only", []).append(str(row))
         elif ties == "expected" and is_default and not row.has_closed_form:
             left_out.setdefault("has no closed form over the orders of tied documents", []).append(str(row))

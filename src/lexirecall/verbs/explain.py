@@ -27,7 +27,7 @@ from lexirecall.verbs.census import Census
 from lexirecall.verbs.deciding import Deciding
 from lexirecall.verbs.explanation import REASONS, QueryExplanation, Side, joined
 from lexirecall.verbs.given import positions_of
-from lexirecall.verbs.notes import notes_on_requests
+from lexirecall.verbs.notes import notes_on_queries
 from lexirecall.verbs.serving import judgments_of_documents, servings_of
 
 _COLUMNS = (
@@ -67,19 +67,19 @@ is at 1 in old (a) and at 2 in new (a).
     row = None if measure is None else _one_measure(measure)
     positions = positions_of(qrels, runs, [LEXI_RECALL] if row is None else [LEXI_RECALL, row], options)
     check_single_order(asdict(positions.conventions))
-    a, b = _two_of(positions.systems, pair)
+    a, b = _two_of(positions.runs, pair)
     projection = positions.at_level(policies.level)
     answered = policies.among(positions.answered)
     is_compared = ((projection.num_relevant > 0) | policies.counts_empty(LEXI_RECALL)) & answered[a] & answered[b]
     explained = [
-        QueryExplanation(positions.requests[q], _side(projection, a, q), _side(projection, b, q))
+        QueryExplanation(positions.queries[q], _side(projection, a, q), _side(projection, b, q))
         for q in np.flatnonzero(is_compared).tolist()
     ]
-    notes = tuple(notes_on_requests(Census.of(positions, [policies.level]), policies))
+    notes = tuple(notes_on_queries(Census.of(positions, [policies.level]), policies))
     ordered = tuple(sorted(explained, key=lambda query: query.weight))
     deciding = None if row is None else Deciding.of(positions, row, a, b, policies)
     judgments = judgments_of_documents(positions)
-    made = Explanation((positions.systems[a], positions.systems[b]), ordered, notes, deciding, judgments)
+    made = Explanation((positions.runs[a], positions.runs[b]), ordered, notes, deciding, judgments)
     return made if loaded is None else made.with_texts(loaded)
 
 
@@ -98,33 +98,33 @@ def check_single_order(conventions: Mapping[str, Any]) -> None:
         raise UsageError("optimistic imputation shows documents that were not retrieved", remedy="leave it out")
 
 
-def _two_of(systems: tuple[str, ...], pair: tuple[str, str] | None) -> tuple[int, int]:
-    """Return which two systems are explained: those that are named, or the only two."""
+def _two_of(runs: tuple[str, ...], pair: tuple[str, str] | None) -> tuple[int, int]:
+    """Return which two runs are explained: those that are named, or the only two."""
     if pair is None:
-        if len(systems) != 2:
-            if len(systems) < 2:
-                raise UsageError(f"there is only one run: {listed(systems)}", remedy="give two")
+        if len(runs) != 2:
+            if len(runs) < 2:
+                raise UsageError(f"there is only one run: {listed(runs)}", remedy="give two")
             remedy = "choose two with --pair A B, or pair=(a, b) in Python"
-            raise UsageError(f"there are more than two runs: {listed(systems)}", remedy=remedy)
+            raise UsageError(f"there are more than two runs: {listed(runs)}", remedy=remedy)
         return 0, 1
     names = names_in("pair", pair)
     if len(names) != 2:
         raise UsageError(f"pair is {pair!r:.100}, but must be the names of two runs")
-    if unknown := [name for name in names if name not in systems]:
-        raise UsageError(f"no run is called {unknown[0]!r}", remedy=f"the runs are {listed(systems, 9)}")
-    return systems.index(names[0]), systems.index(names[1])
+    if unknown := [name for name in names if name not in runs]:
+        raise UsageError(f"no run is called {unknown[0]!r}", remedy=f"the runs are {listed(runs, 9)}")
+    return runs.index(names[0]), runs.index(names[1])
 
 
 def _side(projection: Projection, s: int, q: int) -> Side:
     source, judgments = projection.source, projection.source.judgments
-    start, stop = projection.found.segments.offsets[s * len(source.requests) + q :][:2]
-    found = projection.found.items[start:stop].tolist()
+    start, stop = projection.found.segments.offsets[s * len(source.queries) + q :][:2]
+    found = projection.found.documents[start:stop].tolist()
     first, last = judgments.offsets[q : q + 2].tolist()
     missing = set(range(first, last)).difference(found)
-    items = [*found, *(item for item in sorted(missing) if judgments.grades[item] >= projection.level)]
-    documents = tuple(to_text(judgments.items[item]) for item in items)
-    servings = servings_of(projection, s, q, items)
-    return Side(source.systems[s], projection.vector(s, q), documents, int(source.num_retrieved[s, q]), servings)
+    relevant = [*found, *(document for document in sorted(missing) if judgments.grades[document] >= projection.level)]
+    names = tuple(to_text(judgments.documents[document]) for document in relevant)
+    servings = servings_of(projection, s, q, relevant)
+    return Side(source.runs[s], projection.vector(s, q), names, int(source.num_retrieved[s, q]), servings)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from lexirecall.errors import UsageError, counted, listed, shown
 from lexirecall.judgments import BoolArray, IntArray
 from lexirecall.manifest import Manifest, Note, Policies
 from lexirecall.measures import Measure
-from lexirecall.measures.owned import owned_items
+from lexirecall.measures.owned import owned_documents
 from lexirecall.measures.providers import ProviderExposure, shares_of_providers
 from lexirecall.positions import Positions
 from lexirecall.tables import Table, defined, number, whole
@@ -89,21 +89,21 @@ class Exposures(Printable, Convertible):
 
         if resampling.bootstrap is not None:
             check_bootstrap(resampling, alpha)
-        order = np.array([positions.systems.index(run) for run in self.audit.runs])
+        order = np.array([positions.runs.index(run) for run in self.audit.runs])
         projection = positions.at_level(self.measure.level(policies.level))
         setting = self.measure.values["e"], self.measure.values["p"]
         counts, seed = policies.among(positions.answered)[order], resampling.seed
-        items = owned_items(projection, *setting).of_systems(order)
-        tested = permute_owners(items, counts, alpha=alpha, seed=seed, show_progress=show_progress)
+        documents = owned_documents(projection, *setting).of_runs(order)
+        tested = permute_owners(documents, counts, alpha=alpha, seed=seed, show_progress=show_progress)
         made = replace(self, placements=tested, alpha=alpha)
         permuted = {"owner_permutations": tested.num_resamples, "seed": seed}
         made = made._noting(permuted | dict(conventions_of(resampling)), notes_on_placements(made))
         if resampling.bootstrap is None:
             return made
-        shares = shares_of_providers(projection, *setting).of_systems(order)
+        shares = shares_of_providers(projection, *setting).of_runs(order)
         resampled = bootstrap_exposures(
             shares,
-            counts[:, shares.requests],
+            counts[:, shares.queries],
             made._is_shown & (self.audit.num_queries >= FEW),
             num_resamples=resampling.bootstrap,
             seed=seed,

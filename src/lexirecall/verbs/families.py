@@ -83,7 +83,7 @@ def decide(
         correction = "none" if m not in chosen or (test is not own and testing.is_simultaneous) else testing.correction
         least = least_attainable(
             testing.deciding(each),
-            int(each.num_requests.max(initial=0)) if layouts is None else layouts[m].num_requests,
+            int(each.num_queries.max(initial=0)) if layouts is None else layouts[m].num_queries,
             sizes[m], correction=correction, alpha=testing.alpha, num_resamples=test.num_resamples,
         )  # fmt: skip
         lows, highs = _simultaneous(testing, each, test, max(sizes[m], 1))

@@ -36,7 +36,7 @@ def num_given(
 ) -> int | None:
     """Return how many runs there are, None if only reading them will tell; `most` is how many there may be."""
     if isinstance(qrels, Positions):
-        return len(qrels.systems)
+        return len(qrels.runs)
     columns = options.get("columns")
     number = count_runs(runs, most, columns) if has_runs(runs) else None
     return None if number == 1 and may_hold_both(qrels, columns) else number

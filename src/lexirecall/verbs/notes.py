@@ -26,14 +26,14 @@ _OF_POLICIES = ("unanswered", "no relevant document")
 def notes_on(census: Census, measures: Sequence[Evaluable], undefined: IntArray, policies: Policies) -> Iterator[Note]:
     """Give the notes that a reader of values needs: `undefined` of them, of how many, [M, S, 2]."""
     yield from ignored_level(measures, policies.level)
-    yield from notes_on_requests(census, policies)
+    yield from notes_on_queries(census, policies)
     if census.has_query_all:
         text = (
             "a query has the id 'all', which the rows of means have too: with --per-query the last 'all' of each "
             "run is its mean; frames per query hold no means"
         )
         yield Note("query called all", text, 1)
-    yield from _undefined(measures, undefined, census.systems)
+    yield from _undefined(measures, undefined, census.runs)
 
 
 def ignored_level(measures: Sequence[Evaluable], level: float) -> Iterator[Note]:
@@ -47,7 +47,7 @@ def ignored_level(measures: Sequence[Evaluable], level: float) -> Iterator[Note]
     yield Note("level", text + remedy, len(ignoring))
 
 
-def notes_on_requests(census: Census, policies: Policies) -> Iterator[Note]:
+def notes_on_queries(census: Census, policies: Policies) -> Iterator[Note]:
     """Give the notes on queries and lines that were left out or imputed, whatever is computed from the rest."""
     yield from mismatch_note(census.mismatches)
     yield from _unanswered(census, policies)
@@ -64,19 +64,19 @@ def notes_on_requests(census: Census, policies: Policies) -> Iterator[Note]:
 
 def notes_on_reading(census: Census) -> Iterator[Note]:
     """Give the notes on what was left out in reading, whatever the queries that are left will count for."""
-    return (note for note in notes_on_requests(census, Policies()) if note.kind not in _OF_POLICIES)
+    return (note for note in notes_on_queries(census, Policies()) if note.kind not in _OF_POLICIES)
 
 
 def mismatch_note(mismatches: Sequence[Mismatch]) -> Iterator[Note]:
     """Say which runs retrieve no judged document, with ids of both sides, which may be written in different ways."""
     if mismatches:
         first, several = mismatches[0], len(mismatches) > 1
-        runs = listed((each.system for each in mismatches), most=4)
-        whose = first.system if several else "it"
+        runs = listed((each.run for each in mismatches), most=4)
+        whose = first.run if several else "it"
         theirs, ours = (listed(map(shown, ids), most=9) for ids in (first.retrieved, first.judged))
         text = (
             f"{runs} {'retrieve' if several else 'retrieves'} no judged document: "
-            f"{whose} has documents such as {theirs} for query {shown(first.request)}, "
+            f"{whose} has documents such as {theirs} for query {shown(first.query)}, "
             f"the judgments have {ours}; are the ids written the same way?"
         )
         yield Note("no judged document", text, len(mismatches))
@@ -89,7 +89,7 @@ def _unanswered(census: Census, policies: Policies) -> Iterator[Note]:
             if policies.keeps_unanswered
             else "are left out of the means of that run"
         )
-        where = f"(of {census.num_requests:,}: {census.per_run(census.unanswered)})"
+        where = f"(of {census.num_queries:,}: {census.per_run(census.unanswered)})"
         yield Note("unanswered", f"judged queries that a run does not answer {where} {policy}", total)
 
 
@@ -101,7 +101,7 @@ def _without_judgments(census: Census) -> Iterator[Note]:
 
 def _without_relevant(census: Census, policies: Policies) -> Iterator[Note]:
     """Say which queries have nothing relevant, for each level if the levels differ in that."""
-    # what is empty at a level is empty at every higher one, so equal numbers are the same requests
+    # what is empty at a level is empty at every higher one, so equal numbers are the same queries
     distinct = {number: (level, names) for level, (number, names) in reversed(census.empty.items())}
     parts = []
     for number_empty, (level, names) in distinct.items():
@@ -172,8 +172,8 @@ def notes_on_providers(owners: "Owners") -> Iterator[Note]:
     """Say how many relevant documents are credited to nobody, and which provider is worst off in each run."""
     num_relevant, total, num_empty = owners.at_level.tolist()
     if total:
-        num_items, first = owners.without
-        names = listed(map(shown, first), EXAMPLES, num_items)
+        num_documents, first = owners.without
+        names = listed(map(shown, first), EXAMPLES, num_documents)
         without_others = f"{counted(num_empty, 'query')} with no other relevant document"
         left_out = f"; {without_others}, left out of WorstProvider" if num_empty else ""
         text = f"{counted(total, 'relevant document')} of {num_relevant:,} without a provider ({names})"

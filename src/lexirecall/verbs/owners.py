@@ -1,7 +1,7 @@
 """Owners: providers in numbers, which is all that a manifest and its notes say of them.
 
-Belongs here: how many relevant items have a provider, and what the exposures of all providers add up to. Not here: the
-counts of requests and runs (census), exposure itself (measures).
+Belongs here: how many relevant documents have a provider, and what the exposures of all providers add up to. Not here:
+the counts of queries and runs (census), exposure itself (measures).
 """
 
 from collections.abc import Sequence
@@ -26,16 +26,16 @@ class Owners:
     name: str
     """What messages call the map."""
     providers: frozenset[str]
-    """Those with an item of a positive grade."""
+    """Those with a document of a positive grade."""
     num_without: int
-    """Items of a positive grade without a provider."""
+    """Documents of a positive grade without a provider."""
     at_level: IntArray
-    """At the lowest level that a measure of providers asks for: relevant items; those without a provider; and requests
-    that have such items only."""
+    """At the lowest level that a measure of providers asks for: relevant documents; those without one; and queries
+    that have such documents only."""
     without: tuple[int, Sequence[str | bytes]]
-    """How many different items those are, and the first of them."""
+    """How many different documents those are, and the first of them."""
     rows: tuple[Measure, ...]
-    """The measures of exposures, empty where tied items have no order."""
+    """The measures of exposures, empty where tied documents have no order."""
     audits: tuple[ProviderExposure, ...]
     """The exposures, for each of these."""
 
@@ -47,14 +47,14 @@ class Owners:
         judgments, level = positions.judgments, level_of_providers(measures, policies)
         num_relevant, without = judgments.num_relevant(level), providers.without(judgments, level)
         num_empty = ((num_relevant > 0) & ~providers.reach(judgments, level)).sum()
-        items = dict.fromkeys(judgments.items[item] for item in without.tolist())
+        documents = dict.fromkeys(judgments.documents[document] for document in without.tolist())
         rows = () if positions.conventions.ties == "expected" else overall_rows(measures)
         return cls(
             providers.name,
             frozenset(providers.names),
             len(providers.without(judgments, SMALLEST_GRADE)),
             np.array([num_relevant.sum(), len(without), num_empty], np.int64),
-            (len(items), list(items)[:EXAMPLES]),
+            (len(documents), list(documents)[:EXAMPLES]),
             rows,
             tuple(audit_by(positions, row, policies) for row in rows),
         )
@@ -71,6 +71,6 @@ def level_of_providers(measures: Sequence[Evaluable], policies: Policies) -> flo
 
 
 def overall_rows(measures: Sequence[Evaluable]) -> tuple[Measure, ...]:
-    """Return the measures of the worst-off provider over all requests, or the default one if none is asked for."""
+    """Return the measures of the worst-off provider over all queries, or the default one if none is asked for."""
     rows = [row for row in measures if isinstance(row, Measure) and row.formulas == WORST_PROVIDER_OVERALL.formulas]
     return tuple(rows) or (WORST_PROVIDER_OVERALL,)

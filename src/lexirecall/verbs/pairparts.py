@@ -324,11 +324,11 @@ def _means_in(data: PairData, group: str | None, queries: IntArray, over: Over, 
     test = run_test(plain, own)
     columns = _columns(
         {
-            "mean": own.means, "wins": own.wins, "ties": own.ties, "losses": own.losses, "queries": own.num_requests,
+            "mean": own.means, "wins": own.wins, "ties": own.ties, "losses": own.losses, "queries": own.num_queries,
             "low": test.lows, "high": test.highs, "estimate": test.estimates,
         }
     )  # fmt: skip
-    return PairPart(group, over, own.means, own.num_requests, columns, test.method)
+    return PairPart(group, over, own.means, own.num_queries, columns, test.method)
 
 
 def _columns(arrays: Mapping[str, Any]) -> PairColumns:
@@ -346,7 +346,7 @@ def _with_interaction(
 ) -> MeasureParts:
     """Test whether the differences vary by group, over the groups that are shown."""
     is_shown = np.append(np.array([name in shown for name in groups.names], bool), False)  # the last: without a group
-    group_of = np.where(is_shown[groups.of_request], groups.of_request, -1)
+    group_of = np.where(is_shown[groups.of_query], groups.of_query, -1)
     needed = resamples_needed(len(data.differences.a), correction=testing.correction, alpha=testing.alpha)
     test = interactions(
         data.differences, group_of, num_resamples=testing.num_resamples or needed, seed=testing.seed,

@@ -20,8 +20,8 @@ from lexirecall.statistics.power import (
     detectable_effects,
     detectable_shares,
     discriminative_power,
-    requests_for_effects,
-    requests_for_preference,
+    queries_for_effects,
+    queries_for_preference,
     share_of_alpha,
 )
 from lexirecall.tables import Table, defined, number, whole
@@ -59,12 +59,12 @@ def plan_of(compared: MeasureComparison, alpha: float, detect: float | None = No
         shares = detectable_shares(untied, alpha=level, power=POWER)
         if detect is None or _has_size(compared):
             return PairPlans(level, shares, True, nothing)
-        needed = requests_for_preference(detect, untied, compared.num_compared, alpha=level, power=POWER)
+        needed = queries_for_preference(detect, untied, compared.num_compared, alpha=level, power=POWER)
         return PairPlans(level, shares, True, needed)
     # Equal runs say nothing about spread, and where the sign test decides no difference of means is detected.
     spreads = np.where((compared.deviations > 0) & ~compared.own.by_signs, compared.deviations, np.nan)
     least = detectable_effects(compared.num_queries, alpha=level, power=POWER) * spreads
-    needed = nothing if detect is None else requests_for_effects(detect / spreads, alpha=level, power=POWER)
+    needed = nothing if detect is None else queries_for_effects(detect / spreads, alpha=level, power=POWER)
     return PairPlans(level, least, False, needed)
 
 

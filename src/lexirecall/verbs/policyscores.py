@@ -80,7 +80,7 @@ class PolicyScores(DisplayedResult, Convertible):
     @takes(Policies)
     def of(cls, positions: Positions, measures: Names | None = None, **options: Any) -> "PolicyScores":
         """Take runs whose names are equal before the last # as samples of one policy."""
-        policies, samples = taken(Policies, options), samples_of(positions.systems)
+        policies, samples = taken(Policies, options), samples_of(positions.runs)
         if positions.conventions.ties == "expected":
             problem = "what users can expect of policies needs one order of tied documents"
             raise UsageError(problem, remedy="choose another tie rule: trec, input, worst or best")
@@ -102,7 +102,7 @@ class PolicyScores(DisplayedResult, Convertible):
             tuple(samples),
             np.array([len(own) for own in samples.values()]),
             rows,
-            positions.requests,
+            positions.queries,
             np.stack([_over(mean_of, values[own]) for own in samples.values()]),
             np.stack([_over(_error_of, values[own]) for own in samples.values()]),
             np.stack([_over(mean_of, of_runs[own]) for own in samples.values()]),

@@ -21,7 +21,7 @@ from lexirecall.positions import Positions
 from lexirecall.preferences import Pairs, Preference
 from lexirecall.preferences.contrasts import Contrasts
 from lexirecall.preferences.pairs import win_rates
-from lexirecall.statistics.aggregate import METHODS, Order, check_method, most_systems, order_systems
+from lexirecall.statistics.aggregate import METHODS, Order, check_method, most_runs, order_runs
 from lexirecall.statistics.binomial import sign_pvalues
 from lexirecall.statistics.bootstrap import ResampledOrder, bootstrap_order, check_resampled, significant_ranks
 from lexirecall.statistics.corrections import correct
@@ -71,20 +71,20 @@ def rank(
     check_bootstrap(resampling, _ALPHA)
     if resampling.bootstrap is not None:
         check_resampled(method)
-    _check_number(num_given(qrels, runs, options, most_systems(method)), method)
+    _check_number(num_given(qrels, runs, options, most_runs(method)), method)
     _check_measure(row, method)
     positions = positions_of(qrels, runs, [row], options)
-    _check_number(len(positions.systems), method)
+    _check_number(len(positions.runs), method)
     scores = evaluate(positions, measures=[row.measure or row], **asdict(policies))
     if row.measure is not None and method == LEXIMIN:
         order, said = _by_leximin(positions, row.measure, policies)
-        return Ranking(positions.systems, str(row), order, (*scores.notes, *said), positions.frame_library)
+        return Ranking(positions.runs, str(row), order, (*scores.notes, *said), positions.frame_library)
     pairs = contrasted(positions, row, policies)
     show_progress = options.get("show_progress", False)
-    order = order_systems(pairs, method, show_progress=show_progress)
+    order = order_runs(pairs, method, show_progress=show_progress)
     resampled = _resampled(pairs, row, method, resampling, show_progress=show_progress)
     notes = (*scores.notes, *_not_compared(pairs), *_in_cycles(pairs, order), *_on_certainty(resampled))
-    return Ranking(positions.systems, str(row), order, notes, positions.frame_library, resampled)
+    return Ranking(positions.runs, str(row), order, notes, positions.frame_library, resampled)
 
 
 def _check_measure(row: Preference, method: str) -> None:
@@ -197,14 +197,14 @@ def _check_number(num_runs: int | None, method: str) -> None:
 
 
 def contrasted(positions: Positions, preference: Preference, policies: Policies) -> Contrasts:
-    """Return what compares any pair of systems on the requests that count under these policies.
+    """Return what compares any pair of runs on the queries that count under these policies.
 
-    Requests without relevant items are ties, if they count; they do where higher is better.
+    Queries without relevant documents are ties, if they count; they do where higher is better.
 
     >>> from lexirecall import project
     >>> positions = project({"q": {"a": 1}, "r": {"a": 0}}, {"x": {"q": ["a"]}, "y": {"q": ["b"]}})
     >>> pairs = contrasted(positions, parse_preference("AP"), Policies(no_relevant="zero"))
-    >>> pairs.wins.tolist(), pairs.num_requests.tolist()
+    >>> pairs.wins.tolist(), pairs.num_queries.tolist()
     ([[0, 1], [0, 0]], [[2, 2], [2, 2]])
     """
     return preference.contrasts(
@@ -215,25 +215,25 @@ def contrasted(positions: Positions, preference: Preference, policies: Policies)
 
 
 def compared_pairs(positions: Positions, preference: Preference, policies: Policies) -> Pairs:
-    """Compare each pair of systems on these requests, and hold all that comes out, [S, S, Q]."""
+    """Compare each pair of runs on these queries, and hold all that comes out, [S, S, Q]."""
     return contrasted(positions, preference, policies).held()
 
 
 def _not_compared(pairs: Contrasts) -> Iterator[Note]:
-    first, second = np.nonzero(np.triu(pairs.num_requests == 0, 1))
+    first, second = np.nonzero(np.triu(pairs.num_queries == 0, 1))
     if total := len(first):
-        names = listed((f"{pairs.systems[a]} and {pairs.systems[b]}" for a, b in zip(first, second, strict=True)), 3)
+        names = listed((f"{pairs.runs[a]} and {pairs.runs[b]}" for a, b in zip(first, second, strict=True)), 3)
         text = f"{counted(total, 'pair')} of runs without a common query ({names}): counted as tied"
         yield Note("not compared", text, total)
 
 
 def _in_cycles(pairs: Contrasts, order: Order) -> Iterator[Note]:
-    """Name the cycles, with the requests that are won and lost at each step."""
+    """Name the cycles, with the queries that are won and lost at each step."""
     if total := len(order.cycles):
         wins = pairs.wins
         steps = [[f"{wins[a, b]}:{wins[b, a]}" for a, b in _around(cycle)] for cycle in order.cycles]
         which = [
-            f"{' > '.join(_shortened([pairs.systems[s] for s in (*cycle, cycle[0])]))} ({listed(counts)} queries)"
+            f"{' > '.join(_shortened([pairs.runs[s] for s in (*cycle, cycle[0])]))} ({listed(counts)} queries)"
             for cycle, counts in zip(order.cycles, steps, strict=True)
         ]
         has = "a cycle" if total == 1 else f"{total:,} cycles"

@@ -94,39 +94,39 @@ class RelevantPlaces:
     def __init__(self, projection: Projection) -> None:
         source, found = projection.source, projection.found
         self.projection = projection
-        self.offsets, num_requests = source.judgments.offsets, source.shape[1]
+        self.offsets, num_queries = source.judgments.offsets, source.shape[1]
         self.is_relevant = source.judgments.grades >= projection.level
         self.places = np.full((source.shape[0], len(self.is_relevant)), np.inf)
-        self.places[found.segments.owners // max(num_requests, 1), found.items] = found.positions
+        self.places[found.segments.owners // max(num_queries, 1), found.documents] = found.positions
 
-    def of_request(self, request: int, systems: IntArray) -> FloatArray:
+    def of_query(self, query: int, runs: IntArray) -> FloatArray:
         """Return the positions of the relevant documents of a query in some runs, [K, m]."""
-        own = slice(*self.offsets[request : request + 2])
-        return self.places[systems, own][:, self.is_relevant[own]]
+        own = slice(*self.offsets[query : query + 2])
+        return self.places[runs, own][:, self.is_relevant[own]]
 
-    def utility(self, form: Measure, request: int) -> Utility:
+    def utility(self, form: Measure, query: int) -> Utility:
         """Return what rankings of a query are worth to users."""
         source = self.projection.source
-        n = None if source.corpus_size is None else int(source.corpus_size[request])
+        n = None if source.corpus_size is None else int(source.corpus_size[query])
         return Utility.of(form, n, sees_bottom=self.projection.sees_bottom, shares_bottom=source.shares_bottom)
 
 
 def worst_off(
-    measure: Measure, located: RelevantPlaces, systems: IntArray, among: BoolArray, counts_empty: bool
+    measure: Measure, located: RelevantPlaces, runs: IntArray, among: BoolArray, counts_empty: bool
 ) -> WorstOff:
     """Find the worst-off user of each query on every other sample of a policy, and return what the others show.
 
     `among` says which rankings count, [S, Q]. `counts_empty` makes a query without relevant documents count as 0.
     """
-    num_requests, num_large = among.shape[1], 0
-    tried = np.full((len(systems), num_requests), np.nan)
+    num_queries, num_large = among.shape[1], 0
+    tried = np.full((len(runs), num_queries), np.nan)
     form = recall_level_form(measure, None if located.projection.source.corpus_size is None else 1)
     for q, m in enumerate(located.projection.num_relevant.tolist()):
-        there = np.flatnonzero(among[systems, q])
+        there = np.flatnonzero(among[runs, q])
         if m == 0 or not len(there):
             tried[there, q] = 0.0 if counts_empty else np.nan
             continue
-        utility, places = located.utility(form, q), located.of_request(q, systems[there])
+        utility, places = located.utility(form, q), located.of_query(q, runs[there])
         if m > MAX_WANTED and utility.worst(places) == "any":
             num_large += 1
             continue
@@ -185,10 +185,10 @@ def policy_pairs(
 
 def _duel(contrasts: "Contrasts", first: IntArray, second: IntArray) -> tuple[float, float, float, float, int]:
     """Return mean, error, wins, losses and queries of two policies: over pairs of samples, and then over queries."""
-    wins, losses, counts = (np.zeros((len(second), len(contrasts.requests)), np.int64) for _ in range(3))
+    wins, losses, counts = (np.zeros((len(second), len(contrasts.queries)), np.int64) for _ in range(3))
     of_first = []
-    for system in first.tolist():
-        alone = np.full(len(second), system)
+    for run in first.tolist():
+        alone = np.full(len(second), run)
         values, is_counted = contrasts.between(alone, second), contrasts.counted(alone, second)
         wins, losses, counts = wins + (values > 0), losses + (values < 0), counts + is_counted
         signs = np.sign(values).sum(axis=0, dtype=np.int64)

@@ -225,8 +225,8 @@ class Scores(DisplayedResult):
 
         >>> import polars
         >>> from lexirecall import evaluate
-        >>> qrels = polars.DataFrame({"user_id": [7], "item_id": [1], "rating": [5]})
-        >>> run = polars.DataFrame({"user_id": [7, 7], "item_id": [2, 1], "score": [0.9, 0.4]})
+        >>> qrels = polars.DataFrame({"user_id": [7], "document_id": [1], "rating": [5]})
+        >>> run = polars.DataFrame({"user_id": [7, 7], "document_id": [2, 1], "score": [0.9, 0.4]})
         >>> evaluate(qrels, run, ["RR"], level=4).to_frame(per_query=True).rows()
         [('run', 7, 'RR', 0.5)]
         """

@@ -1,7 +1,7 @@
 """Serving: which document puts a unit where it is, and which others would have served it.
 
-Belongs here: the step back from units to the items that serve them. Not here: where units are (units), words about it
-(explanation), the page.
+Belongs here: the step back from units to the documents that serve them. Not here: where units are (units), words about
+it (explanation), the page.
 """
 
 from dataclasses import dataclass
@@ -49,12 +49,12 @@ def judgments_of_documents(positions: Positions) -> Judgments:
     return positions.judgments if positions.served is None else positions.served.origin.judgments
 
 
-def items_of_units(projection: Projection, q: int) -> dict[int, list[int]]:
-    """Return the items that count for each unit of a request at the level, in the order of the judgments.
+def documents_of_units(projection: Projection, q: int) -> dict[int, list[int]]:
+    """Return the documents that count for each unit of a query at the level, in the order of the judgments.
 
     >>> from lexirecall import project
     >>> positions = project({"q": {"a": 1, "b": 1, "c": 1}}, {"q": ["b"]}, units={"a": "U", "b": "U", "c": "V"})
-    >>> items_of_units(positions.at_level(1), 0)
+    >>> documents_of_units(positions.at_level(1), 0)
     {0: [0, 1], 1: [2]}
     """
     served = projection.source.served
@@ -62,11 +62,11 @@ def items_of_units(projection: Projection, q: int) -> dict[int, list[int]]:
         return {}
     units, (first, last) = served.origin.units, served.origin.judgments.offsets[q : q + 2].tolist()
     pairs = np.arange(units.offsets[first], units.offsets[last])
-    items = np.repeat(np.arange(first, last), np.diff(units.offsets[first : last + 1]))
+    documents = np.repeat(np.arange(first, last), np.diff(units.offsets[first : last + 1]))
     counts = units.serves(pairs, projection.level)
     found: dict[int, list[int]] = {}
-    for unit, item in zip(units.units[pairs][counts].tolist(), items[counts].tolist(), strict=True):
-        found.setdefault(unit, []).append(item)
+    for unit, document in zip(units.units[pairs][counts].tolist(), documents[counts].tolist(), strict=True):
+        found.setdefault(unit, []).append(document)
     return found
 
 
@@ -82,17 +82,17 @@ def servings_of(projection: Projection, s: int, q: int, units: list[int]) -> tup
     if source.served is None or source.served.origin.units is None or projection.served_by is None:
         return ()
     origin, needs_all = source.served.origin, source.served.origin.units.needs_all
-    start, stop = projection.found.segments.offsets[s * len(source.requests) + q :][:2]
+    start, stop = projection.found.segments.offsets[s * len(source.queries) + q :][:2]
     by = dict(zip(units, projection.served_by[start:stop].tolist(), strict=False))
-    of_unit = items_of_units(projection, q)
+    of_unit = documents_of_units(projection, q)
 
-    def name(item: int) -> str:
-        return to_text(origin.judgments.items[item])
+    def name(document: int) -> str:
+        return to_text(origin.judgments.documents[document])
 
     return tuple(
         ServedUnit(
             name(by[unit]) if unit in by else None,
-            tuple(name(item) for item in of_unit.get(unit, []) if item != by.get(unit)),
+            tuple(name(document) for document in of_unit.get(unit, []) if document != by.get(unit)),
             bool(needs_all[unit]),
         )
         for unit in units

@@ -15,19 +15,19 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 from lexirecall.errors import FormatError
 from lexirecall.fields import taken, takes
 from lexirecall.formats import Given, Qrels, Runs, project
-from lexirecall.formats.columns import check_one_system
+from lexirecall.formats.columns import check_one_run
 from lexirecall.formats.duckdb.session import Settings, literal, open_session, quoted
 from lexirecall.formats.duckdb.tables import PLACE, DuckdbTable, open_table
 from lexirecall.formats.forms import no_whole_lists
 from lexirecall.formats.naming import NamedRun
 from lexirecall.formats.roletable import RoleTable
 from lexirecall.formats.rows import noted
-from lexirecall.formats.sortedrows import SortedRead, read_sorted, systems_of
+from lexirecall.formats.sortedrows import SortedRead, read_sorted, runs_of
 from lexirecall.formats.sortkeys import check_single, keys_of
 from lexirecall.formats.tableruns import TableRun
 from lexirecall.judgments import Judgments
 from lexirecall.manifest import Conventions, Sources
-from lexirecall.tracks import SystemPositions
+from lexirecall.tracks import RunPositions
 from lexirecall.units.unitmap import UnitMap
 
 if TYPE_CHECKING:
@@ -65,10 +65,10 @@ class DuckdbRun:
                 session.check_order()
             yield cls(open_table(session, run, sources.columns), run.name, run.is_given)
 
-    def systems(
+    def runs(
         self, judgments: Judgments, conventions: Conventions, units: UnitMap | None, *, needs_judged: bool
-    ) -> list[SystemPositions]:
-        """Find where the judged items are, in limited memory; where something is odd, once more to say in which row."""
+    ) -> list[RunPositions]:
+        """Find where the judged documents are, in limited memory; if something is odd, once more to name the row."""
         with_places = _goes_by_places(conventions)
         try:
             read = self._read(judgments, conventions, units, needs_judged, with_places=with_places, in_haste=True)
@@ -76,7 +76,7 @@ class DuckdbRun:
             read = self._read(judgments, conventions, units, needs_judged, with_places=True, in_haste=False)
         if not read.num_rows:
             raise FormatError(self.table.label, None, "the table has no rows", remedy="is it the right one?")
-        return noted(systems_of(read, judgments, conventions, needs_judged=needs_judged), self.table.splits())
+        return noted(runs_of(read, judgments, conventions, needs_judged=needs_judged), self.table.splits())
 
     def _read(
         self, judgments: Judgments, conventions: Conventions, units: UnitMap | None, needs_judged: bool, *,
@@ -113,7 +113,7 @@ class DuckdbRun:
 
         table, used = self.table, self.table.used
         rows = table.rows(with_places=with_places)
-        keys = [used.index(name) for name in (table.columns.system, table.columns.request) if name]
+        keys = [used.index(name) for name in (table.columns.run, table.columns.query) if name]
         texts = {at: self._numbered(rows, at) for at in keys}
         numbered = {at: values for at, values in texts.items() if values is not None}
         joins = "".join(f" LEFT JOIN {_VALUES}{at} AS v{at} ON v{at}.value = r.c{at}" for at in numbered)
@@ -147,7 +147,7 @@ class DuckdbRun:
         Runs have numbers because they are to be in that order.
         """
         table, name = self.table, self.table.used[at]
-        is_of_runs = name == table.columns.system
+        is_of_runs = name == table.columns.run
         if not (is_of_runs or table.kind(name) == "text"):
             return None
         made, label = f"{_VALUES}{at}", f"counting {'runs' if is_of_runs else 'queries'} in {table.label}"
@@ -165,16 +165,16 @@ class DuckdbRun:
                 f"SELECT value FROM {made} {most}ORDER BY number", label=label, source=table.label
             )
         if is_of_runs and self.is_given:
-            check_one_system(name, len(values), table.label)
+            check_one_run(name, len(values), table.label)
         return None if most and len(values) > _MOST_NUMBERED else values.column(0).combine_chunks()
 
-    def items(self, system: str, request: bytes) -> Iterable[bytes]:
-        """Give the items in the rows of one system and request."""
+    def documents(self, run: str, query: bytes) -> Iterable[bytes]:
+        """Give the documents in the rows of one run and query."""
         table = self.table
-        column, query = table.columns.request, literal(request.decode())
-        wanted = f"encode({query})" if table.kind(column) == "bytes" else f"TRY_CAST({query} AS {table.types[column]})"
+        column, value = table.columns.query, literal(query.decode())
+        wanted = f"encode({value})" if table.kind(column) == "bytes" else f"TRY_CAST({value} AS {table.types[column]})"
         if table.kind(column) == "text":
-            wanted = query
+            wanted = value
         rows = table.session.table(
             f"SELECT * FROM {table.rows(with_places=False)} AS r WHERE r.c{table.used.index(column)} = {wanted}",
             label=f"looking for examples in {table.label}",
@@ -183,7 +183,7 @@ class DuckdbRun:
         import narwhals as nw
 
         found = RoleTable(nw.from_native(rows.rename_columns(table.used), eager_only=True), table.columns, table.label)
-        return TableRun(found, self.name, self.is_given).items(system, request)
+        return TableRun(found, self.name, self.is_given).documents(run, query)
 
     def lists(self, _judgments: Judgments, _conventions: Conventions, *, needs_scores: bool = False) -> NoReturn:  # noqa: ARG002
         """Refuse: whole lists are what an engine is there to avoid."""

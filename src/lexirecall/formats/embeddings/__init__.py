@@ -12,7 +12,7 @@ import numpy as np
 
 from lexirecall.errors import check_count, choice, listed
 from lexirecall.formats import Qrels, load_judgments, nothing_in_common
-from lexirecall.formats.counted import Counted, conventions_of, system_of
+from lexirecall.formats.counted import Counted, conventions_of, run_of
 from lexirecall.formats.embeddings.counting import Located
 from lexirecall.formats.embeddings.ids import TextIds, Twice, Wanted, ids_of
 from lexirecall.formats.embeddings.passes import both_passes
@@ -88,13 +88,13 @@ def project_embeddings(
     size, width = BLOCKS * backend.block, queries.shape[1]
     whole = corpus_of(corpus, corpus_ids, width, corpus_scale, size=size, is_part=distributed)
     processes = Processes.joined(getattr(backend, "device", None)) if distributed else Processes()
-    located, counts, num_items = both_passes(
+    located, counts, num_documents = both_passes(
         whole, sought, backend, processes, ties=conventions.ties, missing=missing, show_progress=show_progress
     )
     excluded, num_excluded = excluded_counts(sought, located.indices, located.thresholds, conventions.ties)
-    counted = _counted(sought, located, counts - excluded, num_items - num_excluded)
-    system = replace(system_of(counted, conventions, str(name)), num_unjudged=num_unjudged)
-    return Positions.stack(judgments, [system], conventions, _sizes(counted, num_items))
+    counted = _counted(sought, located, counts - excluded, num_documents - num_excluded)
+    run = replace(run_of(counted, conventions, str(name)), num_unjudged=num_unjudged)
+    return Positions.stack(judgments, [run], conventions, _sizes(counted, num_documents))
 
 
 def _queries(vectors: Vectors, ids: Any, scales: Any) -> Shard:
@@ -112,36 +112,36 @@ def _matched(queries: Shard, judgments: Judgments, exclude: Any) -> tuple[Shard,
     """Return the judged queries, in the order of the judgments; what is sought; and how many others there are."""
     ids = queries.ids.texts()
     row_of = {each: row for row, each in enumerate(ids)}
-    rows = [row_of.get(each, -1) for each in judgments.request_ids]
-    requests = np.flatnonzero(np.array(rows, np.int64) >= 0)
-    if not len(requests):
-        raise nothing_in_common([f"the query vectors ({listed(map(to_text, ids), most=3)})"], judgments.requests)
+    rows = [row_of.get(each, -1) for each in judgments.query_ids]
+    judged = np.flatnonzero(np.array(rows, np.int64) >= 0)
+    if not len(judged):
+        raise nothing_in_common([f"the query vectors ({listed(map(to_text, ids), most=3)})"], judgments.queries)
     asked = queries.pick([row for row in rows if row >= 0])
-    return asked, Sought.of(judgments, requests, exclusions_of(exclude, ids)), len(ids) - len(requests)
+    return asked, Sought.of(judgments, judged, exclusions_of(exclude, ids)), len(ids) - len(judged)
 
 
 def _counted(sought: Sought, located: Located, counts: IntArray, sizes: IntArray) -> Counted:
-    """Return the counts of what is in the corpus, request after request; -1 items for a request without a vector."""
+    """Return the counts of what is in the corpus, query after query; -1 documents for a query without a vector."""
     present = np.flatnonzero((located.indices >= 0) & sought.is_judged)
-    num_requests = len(sought.judgments.requests)
-    owners = sought.requests[sought.rows[present]]
-    num_items = np.full(num_requests, -1)
-    num_items[sought.requests] = sizes
+    num_queries = len(sought.judgments.queries)
+    owners = sought.queries[sought.rows[present]]
+    num_documents = np.full(num_queries, -1)
+    num_documents[sought.queries] = sizes
     above, tied, before = counts[:, present]
     return Counted(
         sought.judgments,
-        Segments(offsets_of(np.bincount(owners, minlength=num_requests))),
-        sought.items[present],
+        Segments(offsets_of(np.bincount(owners, minlength=num_queries))),
+        sought.documents[present],
         above,
         tied,
         before,
-        num_items,
+        num_documents,
     )
 
 
 def _sizes(counted: Counted, corpus_size: int) -> IntArray:
-    """Return n of each request: its corpus, and the relevant items that are not in it, which are put at its end."""
-    is_positive = counted.judgments.grades[counted.items] > 0
+    """Return n of each query: its corpus, and the relevant documents that are not in it, which are put at its end."""
+    is_positive = counted.judgments.grades[counted.documents] > 0
     absent = counted.judgments.num_positive - counted.segments.filter(is_positive).sizes
-    # of a request without a vector it is not known what is in the corpus
-    return np.where(counted.num_items >= 0, counted.num_items + absent, corpus_size)
+    # of a query without a vector it is not known what is in the corpus
+    return np.where(counted.num_documents >= 0, counted.num_documents + absent, corpus_size)

@@ -8,9 +8,9 @@ filled up with zeros. A sum of products is computed in an order that depends on 
 so that a vector at the same place of another block has the same score, to the bit.
 
 Similarities: `dot` is q·c. `cosine` is the dot product of the vectors divided by their lengths; a zero vector has 0.
-`l2` is q·c - |c|²/2. That has the order of -|q - c|², because |q|² is the same for all items, and one rounding less.
-Scores are float32, or float64 if the vectors of queries are. Half precision is converted first, which loses nothing,
-whereas scores of half precision would tie by the thousand; int8 is multiplied by its scale.
+`l2` is q·c - |c|²/2. That has the order of -|q - c|², because |q|² is the same for all documents, and one rounding
+less. Scores are float32, or float64 if the vectors of queries are. Half precision is converted first, which loses
+nothing, whereas scores of half precision would tie by the thousand; int8 is multiplied by its scale.
 """
 
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ from lexirecall.formats.rowcounts import VECTOR
 from lexirecall.judgments import FloatArray, IntArray, offsets_of
 from lexirecall.reader import reader_in_use
 
-BLOCK = 4096  # items that are multiplied at a time, unless the caller says otherwise
+BLOCK = 4096  # documents that are multiplied at a time, unless the caller says otherwise
 TILE = 1024  # queries that are multiplied at a time
 COMPARED = 2**22  # scores that are compared at a time where ties are named
 FEW = 24  # thresholds of a query that are compared one by one; more are found in sorted scores
@@ -53,7 +53,7 @@ class Backend(Protocol):
 
     @property
     def block(self) -> int:
-        """How many items are multiplied at a time."""
+        """How many documents are multiplied at a time."""
 
     @property
     def kind(self) -> str:
@@ -70,10 +70,10 @@ class Backend(Protocol):
     def load(self, vectors: Any, scales: Any) -> Any:
         """Take the vectors of a block to where products are computed."""
 
-    def own(self, picked: Shard, places: IntArray, rows: IntArray, items: IntArray) -> FloatArray:
-        """Return the scores of pairs of a row and a picked item, as in the product of the item's own block.
+    def own(self, picked: Shard, places: IntArray, rows: IntArray, documents: IntArray) -> FloatArray:
+        """Return the scores of pairs of a row and a picked document, as in the product of the document's own block.
 
-        `places` says where each picked item is, counted from the start of a block.
+        `places` says where each picked document is, counted from the start of a block.
         """
 
     def count(self, block: Any, size: int, known: Known, rows: IntArray, thresholds: FloatArray) -> tuple[Any, Any]:
@@ -209,20 +209,22 @@ class NumpyBackend:
         with np.errstate(over="ignore"):
             return Loaded(wide, (wide * wide).sum(1) / 2 if self.similarity == "l2" else None)
 
-    def own(self, picked: Shard, places: IntArray, rows: IntArray, items: IntArray) -> FloatArray:
-        """Return the scores of pairs of a row and a picked item, as in the product of the item's own block.
+    def own(self, picked: Shard, places: IntArray, rows: IntArray, documents: IntArray) -> FloatArray:
+        """Return the scores of pairs of a row and a picked document, as in the product of the document's own block.
 
-        Each item is put at its own column, and many blocks into one product. That is the same sum, because it depends
-        on shape and place only.
+        Each document is put at its own column, and many blocks into one product. That is the same sum, because it
+        depends on shape and place only.
         """
         scores, columns = np.empty(len(rows)), places % self.block
         for layer in _layers(columns):
             block = self.load(*picked.spread(layer, columns[layer], self.block))
-            here = np.flatnonzero(np.isin(items, layer))
+            here = np.flatnonzero(np.isin(documents, layer))
             here = here[np.argsort(rows[here], kind="stable")]
             for first, at in self._tiles(rows[here]):
                 pairs = here[at]
-                found = self.products(block, first)[self.lift(rows[pairs] - first), self.lift(columns[items[pairs]])]
+                found = self.products(block, first)[
+                    self.lift(rows[pairs] - first), self.lift(columns[documents[pairs]])
+                ]
                 scores[pairs] = self.lower(found)
         return scores
 
@@ -279,7 +281,7 @@ def _directions(wide: Any) -> Any:
 
 
 def _layers(columns: IntArray) -> Iterator[IntArray]:
-    """Give items in groups of which each has every column at most once."""
+    """Give documents in groups of which each has every column at most once."""
     order = np.argsort(columns, kind="stable")
     ordinals = np.empty(len(columns), np.int64)
     ordinals[order] = ordinals_of(columns[order])

@@ -1,10 +1,11 @@
-"""Counting: how many items of a corpus come before each judged one, block by block.
+"""Counting: how many documents of a corpus come before each judged one, block by block.
 
 Belongs here: the first pass, which finds the scores of what is sought, the second, which counts, and counts that add
 up. Not here: products (backends), adding counts over processes (processes).
 
-Two items with the same vector have the same score. Products do not see to that: in some libraries a sum depends, in its
-last bits, on the place of a vector in its block. So the score of a sought item holds for every copy of its vector.
+Two documents with the same vector have the same score. Products do not see to that: in some libraries a sum depends, in
+its last bits, on the place of a vector in its block. So the score of a sought document holds for every copy of its
+vector.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,15 +23,15 @@ from lexirecall.formats.embeddings.sought import Sought
 from lexirecall.judgments import FloatArray, IntArray, offsets_of
 from lexirecall.text import to_text
 
-_WAITING = 2**14  # vectors of sought items that are kept before their scores are computed
+_WAITING = 2**14  # vectors of sought documents that are kept before their scores are computed
 
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """Where the sought items are in the corpus, and their scores."""
+    """Where the sought documents are in the corpus, and their scores."""
 
     indices: IntArray
-    """Of each pair's item in the corpus; -1 if it is not there."""
+    """Of each pair's document in the corpus; -1 if it is not there."""
     thresholds: FloatArray
     """The score of each pair."""
     samples: npt.NDArray[np.uint64]
@@ -45,7 +46,7 @@ class Located:
         return cls(np.full(number, -1), np.zeros(number), np.zeros(number, np.uint64), digests)
 
     def levelled(self, rows: IntArray) -> "Located":
-        """Give sought items of a query that have the same vector one score, that of the first."""
+        """Give sought documents of a query that have the same vector one score, that of the first."""
         at, first = np.arange(len(rows)), dict[tuple[int, bytes], int]()
         for pair in np.flatnonzero(self.digests.any(axis=1)).tolist():
             at[pair] = first.setdefault((int(rows[pair]), bytes(self.digests[pair])), pair)
@@ -63,7 +64,7 @@ class Located:
 
 
 def locate(corpus: Corpus, sought: Sought, backend: Backend) -> tuple[Located, int]:
-    """Find the sought items in the corpus and compute their scores; return also the size of the corpus."""
+    """Find the sought documents in the corpus and compute their scores; return also the size of the corpus."""
     wanted, twice, waiting, size = Wanted(sought.ids), Twice(), list[tuple[Shard, Found]](), 0
     located = Located.nothing(len(sought.rows))
     for shard in corpus.shards():
@@ -84,9 +85,10 @@ def locate(corpus: Corpus, sought: Sought, backend: Backend) -> tuple[Located, i
 
 
 def _score(picked: Sequence[tuple[Shard, Found]], located: Located, rows: IntArray, backend: Backend) -> None:
-    """Compute the scores of sought items, and what their copies are known by.
+    """Compute the scores of sought documents, and what their copies are known by.
 
-    The shards have these items only. What was found says where they were in the whole ones, and which pairs want them.
+    The shards have these documents only. What was found says where they were in the whole ones, and which pairs want
+    them.
     """
     shards, found = zip(*picked, strict=True)
     whole, sizes = Shard.joined(shards), [len(each.places) for each in found]
@@ -94,22 +96,22 @@ def _score(picked: Sequence[tuple[Shard, Found]], located: Located, rows: IntArr
     indices = np.repeat([shard.start for shard in shards], sizes) + places
     at = np.concatenate([each.pairs for each in found])
     starts = offsets_of(np.array(sizes))[:-1].tolist()
-    items = np.concatenate([start + each.items for start, each in zip(starts, found, strict=True)])
-    located.thresholds[at] = backend.own(whole, places, rows[at], items)
-    located.indices[at] = indices[items]
+    documents = np.concatenate([start + each.documents for start, each in zip(starts, found, strict=True)])
+    located.thresholds[at] = backend.own(whole, places, rows[at], documents)
+    located.indices[at] = indices[documents]
     if not backend.scores_copies_alike:
-        located.samples[at] = samples_of(whole)[items]
-        located.digests[at] = digests_of(whole, range(len(indices)))[items]
+        located.samples[at] = samples_of(whole)[documents]
+        located.digests[at] = digests_of(whole, range(len(indices)))[documents]
 
 
 # The second pass: how many come before
 
 
 class Counter:
-    """Counts, over blocks of a corpus, what comes before the judged items; also what is excluded, as yet."""
+    """Counts, over blocks of a corpus, what comes before the judged documents; also what is excluded, as yet."""
 
     def __init__(self, sought: Sought, located: Located, backend: Backend, ties: str, offset: int = 0) -> None:
-        """Take how many items of the corpus come before those of this process as the offset."""
+        """Take how many documents of the corpus come before those of this process as the offset."""
         self.sought, self.located, self.backend, self.ties, self.offset = sought, located, backend, ties, offset
         self._pairs_by_digest = located.pairs_by_digest()
         self._pairs = np.flatnonzero((located.indices >= 0) & sought.is_judged)
@@ -118,7 +120,7 @@ class Counter:
     def count(self, block: Shard) -> IntArray:
         """Count over one block, [3, pairs]; counts of disjoint parts of a corpus add up.
 
-        The rows are items with a higher score, those with the same, itself among them, and of these those that come
+        The rows are documents with a higher score, those with the same, itself among them, and of these those that come
         before it by the rule of ties.
         """
         loaded, size, known = self.backend.load(block.vectors, block.scales), len(block.ids), self._known(block)
@@ -137,7 +139,7 @@ class Counter:
         return counts
 
     def _known(self, block: Shard) -> Known:
-        """Return the scores of the sought items of a block, and of copies of sought items."""
+        """Return the scores of the sought documents of a block, and of copies of sought documents."""
         if self.backend.scores_copies_alike:
             return Known(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
         candidates = np.flatnonzero(np.isin(samples_of(block), self.located.samples)).tolist()
@@ -150,7 +152,7 @@ class Counter:
         return Known(self.sought.rows[at], np.array(columns, np.int64), self.located.thresholds[at])
 
     def _before(self, block: Shard, some: IntArray, equal: Iterator[Equal]) -> IntArray:
-        """Count the items of a block that have the same score as some pairs and come before them."""
+        """Count the documents of a block that have the same score as some pairs and come before them."""
         pairs, before = self._pairs[some], np.zeros(len(some), np.int64)
         indices = self.located.indices[pairs] - self.offset - block.start
         is_larger = block.ids.larger_than([self.sought.ids[pair] for pair in pairs.tolist()])
@@ -160,9 +162,9 @@ class Counter:
         return before
 
 
-def _not_finite(sought: Sought, row: int, item: bytes) -> DataError:
-    query = sought.judgments.requests[sought.requests[row]]
+def _not_finite(sought: Sought, row: int, document: bytes) -> DataError:
+    query = sought.judgments.queries[sought.queries[row]]
     return DataError(
-        f"the score of query {shown(query)} and document {shown(to_text(item))} is not a finite number",
+        f"the score of query {shown(query)} and document {shown(to_text(document))} is not a finite number",
         remedy="are there NaN, infinite or very large values in their vectors?",
     )

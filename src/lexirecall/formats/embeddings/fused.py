@@ -85,7 +85,7 @@ class HalfBlock:
 
 @triton.jit
 def _tile(
-    queries, corpus, adjustments, num_items, row, column,
+    queries, corpus, adjustments, num_documents, row, column,
     WIDTH: tl.constexpr, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, MODE: tl.constexpr,
 ):  # fmt: skip
     """Score M queries against N documents, summing in float32 in one order everywhere; no document scores 0."""
@@ -94,7 +94,7 @@ def _tile(
         scores = tl.dot(queries.load([row, k]), corpus.load([column, k]).T, scores)
     if MODE > 0:
         columns = column + tl.arange(0, N)
-        adjustment = tl.load(adjustments + columns, mask=columns < num_items, other=0.0)[None, :]
+        adjustment = tl.load(adjustments + columns, mask=columns < num_documents, other=0.0)[None, :]
         scores = scores * adjustment if MODE == 1 else scores - adjustment
     return scores
 
@@ -115,25 +115,25 @@ def _shares(scores, threshold, ASSEMBLY: tl.constexpr):
 
 
 @triton.jit
-def _add_counts(scores, thresholds, counts, requests, ASSEMBLY: tl.constexpr):
+def _add_counts(scores, thresholds, counts, queries, ASSEMBLY: tl.constexpr):
     """Add the counts of one threshold per query: those above in the low 32 bits, ties in the high ones."""
-    threshold = tl.load(thresholds + requests)
+    threshold = tl.load(thresholds + queries)
     sums = tl.sum(_shares(scores, threshold[:, None], ASSEMBLY), axis=1)
     both = (sums * 1024).to(tl.int32)
     packed = (both >> 10).to(tl.int64) + ((both & 1023).to(tl.int64) << 32)
-    tl.atomic_add(counts + requests, packed, sem="relaxed")
+    tl.atomic_add(counts + queries, packed, sem="relaxed")
 
 
 @triton.jit
-def _add_group(scores, thresholds, counts, requests, stride, GROUP: tl.constexpr, ASSEMBLY: tl.constexpr):
+def _add_group(scores, thresholds, counts, queries, stride, GROUP: tl.constexpr, ASSEMBLY: tl.constexpr):
     """Add the counts of some thresholds per query."""
     for member in tl.static_range(GROUP):
-        _add_counts(scores, thresholds + member * stride, counts + member * stride, requests, ASSEMBLY)
+        _add_counts(scores, thresholds + member * stride, counts + member * stride, queries, ASSEMBLY)
 
 
 @triton.jit
 def _count(
-    queries, corpus, adjustments, num_items, thresholds, needed, counts, num_rows, num_tiles, stride,
+    queries, corpus, adjustments, num_documents, thresholds, needed, counts, num_rows, num_tiles, stride,
     WIDTH: tl.constexpr, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, MODE: tl.constexpr,
     GROUP: tl.constexpr, LOOPED: tl.constexpr, ASSEMBLY: tl.constexpr,
 ):  # fmt: skip
@@ -143,17 +143,17 @@ def _count(
     """
     for tile in tl.range(tl.program_id(0), num_tiles, tl.num_programs(0), flatten=not LOOPED):
         row, column = tile % num_rows * M, tile // num_rows * N
-        scores = _tile(queries, corpus, adjustments, num_items, row, column, WIDTH, M, N, K, MODE)
-        requests = row + tl.arange(0, M)
+        scores = _tile(queries, corpus, adjustments, num_documents, row, column, WIDTH, M, N, K, MODE)
+        chosen = row + tl.arange(0, M)
         if LOOPED:
             highest = tl.max(scores, axis=1)
             for group in range(tl.load(needed + tile % num_rows)):
                 first = group * GROUP * stride
                 # otherwise no score of the tile reaches the lowest threshold of this group
-                if tl.max(highest - tl.load(thresholds + first + requests), axis=0) >= 0:
-                    _add_group(scores, thresholds + first, counts + first, requests, stride, GROUP, ASSEMBLY)
+                if tl.max(highest - tl.load(thresholds + first + chosen), axis=0) >= 0:
+                    _add_group(scores, thresholds + first, counts + first, chosen, stride, GROUP, ASSEMBLY)
         else:
-            _add_group(scores, thresholds, counts, requests, stride, GROUP, ASSEMBLY)
+            _add_group(scores, thresholds, counts, chosen, stride, GROUP, ASSEMBLY)
 
 
 @triton.jit
@@ -172,15 +172,15 @@ def _pairs(
 
 @triton.jit
 def _scores(
-    queries, corpus, adjustments, num_items, num_queries, out,
+    queries, corpus, adjustments, num_documents, num_queries, out,
     WIDTH: tl.constexpr, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, MODE: tl.constexpr,
 ):  # fmt: skip
     """Write every score."""
     row, column = tl.program_id(1) * M, tl.program_id(0) * N
-    scores = _tile(queries, corpus, adjustments, num_items, row, column, WIDTH, M, N, K, MODE)
+    scores = _tile(queries, corpus, adjustments, num_documents, row, column, WIDTH, M, N, K, MODE)
     rows, columns = row + tl.arange(0, M), column + tl.arange(0, N)
-    is_inside = (rows < num_queries)[:, None] & (columns < num_items)[None, :]
-    tl.store(out + rows.to(tl.int64)[:, None] * num_items + columns[None, :], scores, mask=is_inside)
+    is_inside = (rows < num_queries)[:, None] & (columns < num_documents)[None, :]
+    tl.store(out + rows.to(tl.int64)[:, None] * num_documents + columns[None, :], scores, mask=is_inside)
 
 
 # Launchers
@@ -259,12 +259,12 @@ def _count_by_search(queries: Tensor, block: HalfBlock, ordered: Tensor) -> tupl
     return above, at_least - above
 
 
-def pairs(queries: Tensor, block: HalfBlock, rows: Tensor, items: Tensor) -> Tensor:
-    """Score queries[rows[i]] against document items[i], in float32."""
+def pairs(queries: Tensor, block: HalfBlock, rows: Tensor, documents: Tensor) -> Tensor:
+    """Score queries[rows[i]] against document documents[i], in float32."""
     out = torch.empty(len(rows), dtype=torch.float32, device=queries.device)
     for start in range(0, len(rows), PAIRS):
         at = slice(start, start + PAIRS)
-        gathered = block[items[at]]
+        gathered = block[documents[at]]
         _pairs[(triton.cdiv(len(gathered), ROWS),)](
             _read_by(queries[rows[at]], ROWS), *gathered.arguments(), out[at], **gathered.constants()
         )

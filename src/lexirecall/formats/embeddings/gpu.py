@@ -95,12 +95,12 @@ class FusedBackend(TorchBackend):
             return super().products(block, first)
         return _fused().scores(self.halves[first : first + self.tile], block)
 
-    def own(self, picked: Shard, places: IntArray, rows: IntArray, items: IntArray) -> FloatArray:
-        """Return the scores of pairs of a row and a picked item, wherever that is in its block."""
+    def own(self, picked: Shard, places: IntArray, rows: IntArray, documents: IntArray) -> FloatArray:
+        """Return the scores of pairs of a row and a picked document, wherever that is in its block."""
         if not self._decides_on(picked.vectors):
-            return super().own(picked, places, rows, items)
+            return super().own(picked, places, rows, documents)
         block = self.load(picked.vectors, picked.scales)
-        scores = _fused().pairs(self.halves, block, self.lift(rows), self.lift(items))
+        scores = _fused().pairs(self.halves, block, self.lift(rows), self.lift(documents))
         return np.asarray(self.lower(scores), np.float64)
 
     def count(

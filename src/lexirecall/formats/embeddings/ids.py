@@ -36,7 +36,7 @@ class Found(NamedTuple):
     """Where ids are that are wanted."""
     pairs: IntArray
     """Those that want them."""
-    items: IntArray
+    documents: IntArray
     """Of each pair, which of these places it is."""
     hashes: IntArray
     """Of all ids, to tell whether one comes twice; of none if none can."""
@@ -99,8 +99,8 @@ class Indices:
         """Look for ids that are wanted; no two indices are the same."""
         indices, pairs = wanted.by_index
         here = slice(*np.searchsorted(indices, (self.start, self.start + self.number)))
-        places, items = np.unique(indices[here] - self.start, return_inverse=True)
-        return Found(places, pairs[here], items, np.zeros(0, np.int64))
+        places, documents = np.unique(indices[here] - self.start, return_inverse=True)
+        return Found(places, pairs[here], documents, np.zeros(0, np.int64))
 
     def larger_than(self, own: Sequence[bytes]) -> IsLarger:
         """Return a function that tells whether ids in columns are larger than own[at], which are indices too."""

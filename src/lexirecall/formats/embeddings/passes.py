@@ -28,14 +28,14 @@ def both_passes(
     missing: str,
     show_progress: bool | None,
 ) -> tuple[Located, IntArray, int]:
-    """Return where the judged items are, the counts over the whole corpus, and its size."""
+    """Return where the judged documents are, the counts over the whole corpus, and its size."""
     located, size, counts = Located.nothing(len(sought.rows)), 0, np.zeros((3, len(sought.rows)), np.int64)
     error: LexirecallError | None = None
     try:
         located, size = locate(corpus, sought, backend)
     except LexirecallError as problem:
         error = problem
-    whole, offset, num_items = share_located(processes, sought, located, size, error)
+    whole, offset, num_documents = share_located(processes, sought, located, size, error)
     _check_missing(sought, whole, missing)
     error = None
     try:
@@ -45,29 +45,29 @@ def both_passes(
     counts = share_counts(processes, counts, backend.kind if backend.has_scored else None, error)
     if ((counts[1] == 0) & (whole.indices >= 0) & sought.is_judged).any():  # none ties with itself
         raise DataError("the vectors of the corpus changed between its two readings", remedy=_SAME)
-    return whole, counts, num_items
+    return whole, counts, num_documents
 
 
 def _count(corpus: Corpus, counter: Counter, counts: IntArray, size: int, show_progress: bool | None) -> None:
     """Add the counts over all shards."""
-    num_items = 0
+    num_documents = 0
     with Progress("counting documents", size, shown=show_progress) as progress:
         for shard in corpus.shards():
             for block in shard.blocks(counter.backend.block):
                 counts += counter.count(block)
-                num_items += len(block.ids)
+                num_documents += len(block.ids)
                 progress.advance(len(block.ids))
-    if num_items != size:
-        problem = f"the corpus had {counted(size, 'document')} at first, and then {num_items:,}"
+    if num_documents != size:
+        problem = f"the corpus had {counted(size, 'document')} at first, and then {num_documents:,}"
         raise DataError(problem, remedy=_SAME)
 
 
 def _check_missing(sought: Sought, located: Located, missing: str) -> None:
-    """Raise, or warn, if relevant items are not in the corpus; warn if excluded ones are not."""
+    """Raise, or warn, if relevant documents are not in the corpus; warn if excluded ones are not."""
     is_absent, is_judged = located.indices < 0, sought.is_judged
     if problem := _named(sought, np.flatnonzero(is_absent & ~is_judged), "excluded document"):
         warn(f"{problem}; there is nothing to exclude")
-    is_relevant = is_judged & (sought.judgments.grades[sought.items] > 0)
+    is_relevant = is_judged & (sought.judgments.grades[sought.documents] > 0)
     if not (problem := _named(sought, np.flatnonzero(is_absent & is_relevant), "relevant document")):
         return
     if missing == "error":

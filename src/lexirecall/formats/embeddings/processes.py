@@ -3,7 +3,7 @@
 Belongs here: adding up what the processes know, by torch.distributed. Not here: what is added (counting).
 
 Each process has its own shards, and all have the same queries and judgments. Everything is added up twice: after the
-first pass where the judged items are and their scores, after the second the counts. A process that fails says so in
+first pass where the judged documents are and their scores, after the second the counts. A process that fails says so in
 the sum, so that no other waits for it.
 """
 
@@ -65,7 +65,7 @@ class Processes:
 def share_located(
     processes: Processes, sought: Sought, located: Located, size: int, error: LexirecallError | None
 ) -> tuple[Located, int, int]:
-    """Return where judged items are in the whole corpus, how many items come before this process, and how many it has.
+    """Return where judged documents are in the whole corpus, how many come before this process, and how many it has.
 
     A pair is known to one process at most, so sums of the bits of its numbers are these bits.
     """

@@ -1,4 +1,4 @@
-"""Shards: the vectors of a corpus, some at a time, with the ids of their items.
+"""Shards: the vectors of a corpus, some at a time, with the ids of their documents.
 
 Belongs here: the forms in which a corpus is given, and going through it as often as it takes. Not here: ids (ids), what
 is computed from vectors (backends), what is counted (counting).
@@ -22,10 +22,10 @@ _SCALES = "give one number for all vectors, or one for each"
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """Some items that follow each other in the corpus."""
+    """Some documents that follow each other in the corpus."""
 
     start: int
-    """How many items come before, in the shards of this process."""
+    """How many documents come before, in the shards of this process."""
     ids: VectorIds
     vectors: Any
     """[n, d], of numpy or torch."""
@@ -33,7 +33,7 @@ class Shard:
     """Of int8: what each vector is multiplied by, [n], or one number; None for other types."""
 
     def blocks(self, size: int) -> Iterator["Shard"]:
-        """Give parts of at most this many items."""
+        """Give parts of at most this many documents."""
         for first in range(0, len(self.ids), size):
             yield self[first : first + size]
 
@@ -41,12 +41,12 @@ class Shard:
         return Shard(self.start + at.start, self.ids[at], self.vectors[at], _chosen(self.scales, at))
 
     def pick(self, at: list[int]) -> "Shard":
-        """Return some items, without their ids; it starts where the whole one does."""
+        """Return some documents, without their ids; it starts where the whole one does."""
         return Shard(self.start, Indices(0, len(at)), self.vectors[at], _chosen(self.scales, at))
 
     @classmethod
     def joined(cls, shards: "Sequence[Shard]") -> "Shard":
-        """Put items together, without their ids; it starts where the first one does."""
+        """Put documents together, without their ids; it starts where the first one does."""
         vectors = [shard.vectors for shard in shards]
         if is_tensor(vectors[0]):
             import torch
@@ -59,14 +59,14 @@ class Shard:
             scales = np.concatenate([shard.scales for shard in shards])
         return cls(shards[0].start, Indices(0, len(joined)), joined, scales)
 
-    def spread(self, items: IntArray, columns: IntArray, size: int) -> tuple[Any, Any]:
-        """Return vectors of zeros with those of some items at their columns, and the scales."""
+    def spread(self, documents: IntArray, columns: IntArray, size: int) -> tuple[Any, Any]:
+        """Return vectors of zeros with those of some documents at their columns, and the scales."""
         shape, scales = (size, self.vectors.shape[1]), self.scales
         spread = self.vectors.new_zeros(shape) if is_tensor(self.vectors) else np.zeros(shape, self.vectors.dtype)
-        spread[columns] = self.vectors[items]
+        spread[columns] = self.vectors[documents]
         if np.ndim(scales):
             scales = np.ones(size)
-            scales[columns] = self.scales[items]
+            scales[columns] = self.scales[documents]
         return spread, scales
 
 
@@ -83,7 +83,7 @@ class Corpus:
     width: int
     scales: Any = None
     needs_ids: bool = False
-    """Whether it is a part of a corpus, so that indices would not tell its items from others."""
+    """Whether it is a part of a corpus, so that indices would not tell its documents from others."""
 
     def shards(self) -> Iterator[Shard]:
         """Go through the corpus from the start."""

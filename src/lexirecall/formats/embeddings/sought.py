@@ -1,6 +1,6 @@
-"""Sought: the items whose scores must be known: those that are judged, and those that are excluded.
+"""Sought: the documents whose scores must be known: those that are judged, and those that are excluded.
 
-Belongs here: pairs of a request and such an item, and counts without what is excluded. Not here: finding them in the
+Belongs here: pairs of a query and such a document, and counts without what is excluded. Not here: finding them in the
 corpus (counting).
 """
 
@@ -18,44 +18,44 @@ from lexirecall.text import to_text
 
 @dataclass(frozen=True, slots=True)
 class Sought:
-    """What is sought of the requests that have a vector; a pair is a request and one of these items."""
+    """What is sought of the queries that have a vector; a pair is a query and one of these documents."""
 
     judgments: Judgments
-    requests: IntArray
-    """Of each row of the query vectors, its request; ascending."""
+    queries: IntArray
+    """Of each row of the query vectors, its query; ascending."""
     rows: IntArray
     """Of each pair, ascending."""
-    items: IntArray
+    documents: IntArray
     """Of each pair, index into the grades and ids of the judgments; -1 if it is excluded."""
     ids: list[bytes]
     """Of each pair."""
 
     @classmethod
-    def of(cls, judgments: Judgments, requests: IntArray, excluded: Mapping[bytes, set[bytes]]) -> "Sought":
-        """Return what is sought for some requests; raise if a relevant item is excluded."""
-        owners = np.repeat(np.arange(len(judgments.requests)), np.diff(judgments.offsets))
-        items = np.flatnonzero(np.isin(owners, requests))
-        rows, all_ids = np.searchsorted(requests, owners[items]), list(judgments.items)
-        whole = cls(judgments, requests, rows, items, [all_ids[item] for item in items.tolist()])
+    def of(cls, judgments: Judgments, queries: IntArray, excluded: Mapping[bytes, set[bytes]]) -> "Sought":
+        """Return what is sought for some queries; raise if a relevant document is excluded."""
+        owners = np.repeat(np.arange(len(judgments.queries)), np.diff(judgments.offsets))
+        documents = np.flatnonzero(np.isin(owners, queries))
+        rows, all_ids = np.searchsorted(queries, owners[documents]), list(judgments.documents)
+        whole = cls(judgments, queries, rows, documents, [all_ids[document] for document in documents.tolist()])
         return whole._with(excluded) if excluded else whole
 
     def _with(self, excluded: Mapping[bytes, set[bytes]]) -> "Sought":
         """Put in what is excluded; what is judged, and is excluded too, is not sought any more."""
-        request_ids = list(self.judgments.request_ids)
-        out = [excluded.get(request_ids[request], set()) for request in self.requests.tolist()]
+        query_ids = list(self.judgments.query_ids)
+        out = [excluded.get(query_ids[query], set()) for query in self.queries.tolist()]
         both = np.array([each in out[row] for row, each in zip(self.rows.tolist(), self.ids, strict=True)], bool)
         self._check_apart(np.flatnonzero(both))
         rows = np.concatenate([self.rows[~both], np.repeat(np.arange(len(out)), [len(each) for each in out])])
-        items = np.concatenate([self.items[~both], np.full(len(rows) - np.count_nonzero(~both), -1)])
+        documents = np.concatenate([self.documents[~both], np.full(len(rows) - np.count_nonzero(~both), -1)])
         kept = [self.ids[pair] for pair in np.flatnonzero(~both).tolist()]
         ids = kept + [each for of_row in out for each in sorted(of_row)]
         order = np.argsort(rows, kind="stable")
-        return replace(self, rows=rows[order], items=items[order], ids=[ids[pair] for pair in order.tolist()])
+        return replace(self, rows=rows[order], documents=documents[order], ids=[ids[pair] for pair in order.tolist()])
 
     def _check_apart(self, both: IntArray) -> None:
-        relevant = both[self.judgments.grades[self.items[both]] > 0]
+        relevant = both[self.judgments.grades[self.documents[both]] > 0]
         if len(relevant):
-            query = self.judgments.requests[self.requests[self.rows[relevant[0]]]]
+            query = self.judgments.queries[self.queries[self.rows[relevant[0]]]]
             same = relevant[self.rows[relevant] == self.rows[relevant[0]]].tolist()
             ids = listed(shown(to_text(self.ids[pair])) for pair in same)
             raise DataError(
@@ -66,7 +66,7 @@ class Sought:
     @property
     def is_judged(self) -> BoolArray:
         """Whether each pair is judged; the others are excluded."""
-        return self.items >= 0
+        return self.documents >= 0
 
 
 def exclusions_of(given: Any, query_ids: Iterable[bytes]) -> dict[bytes, set[bytes]]:
@@ -96,9 +96,9 @@ def exclusions_of(given: Any, query_ids: Iterable[bytes]) -> dict[bytes, set[byt
 
 
 def excluded_counts(sought: Sought, indices: IntArray, thresholds: FloatArray, ties: str) -> tuple[IntArray, IntArray]:
-    """Return what excluded items add to the counts of each pair, to be taken off, and how many each row has.
+    """Return what excluded documents add to the counts of each pair, to be taken off, and how many each row has.
 
-    An index of -1 says that an item is not in the corpus.
+    An index of -1 says that a document is not in the corpus.
     """
     above, tied, before = counts = np.zeros((3, len(sought.rows)), np.int64)
     is_out = (indices >= 0) & ~sought.is_judged
@@ -110,7 +110,7 @@ def excluded_counts(sought: Sought, indices: IntArray, thresholds: FloatArray, t
         for pair in judged[tied[judged] > 0].tolist():
             same = out[thresholds[out] == thresholds[pair]].tolist()
             before[pair] = sum(_is_first(sought, indices, one, pair, ties) for one in same)
-    return counts, np.bincount(sought.rows[is_out], minlength=len(sought.requests))
+    return counts, np.bincount(sought.rows[is_out], minlength=len(sought.queries))
 
 
 def _is_first(sought: Sought, indices: IntArray, one: int, other: int, ties: str) -> bool:

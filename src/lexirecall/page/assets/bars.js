@@ -1,4 +1,4 @@
-/** Bars: one value for each request, drawn for what the reader chose. */
+/** Bars: one value for each query, drawn for what the reader chose. */
 
 import { counted, cut } from "./text.js";
 import { svg } from "./elements.js";
@@ -36,7 +36,7 @@ function legendOf({ title, entries }, width) {
 }
 
 /**
- * Bars of one value for each request, in the given order; each bar links to its request.
+ * Bars of one value for each query, in the given order; each bar links to its query.
  * @param {HTMLElement} element
  * @param {string} label says in words what is shown
  * @param {Bar[]} rows
@@ -64,7 +64,7 @@ function barDrawing(label, rows, { title, height = 200, ticks, isPercent, legend
   const left = 26 + LETTER * Math.max(...texts.map((text) => text.length));
   const key = legend ? legendOf(legend, width) : { nodes: [], height: 8 };
   const band = (width - left) / rows.length;
-  const names = band > 13 ? rows.map(({ q }) => cut(D.requests[q], 14)) : []; // where they can be read
+  const names = band > 13 ? rows.map(({ q }) => cut(D.queries[q], 14)) : []; // where they can be read
   const whole = key.height + height + 28 + LETTER * Math.max(0, ...names.map((name) => name.length));
   const [lowest, highest] = [marks[0], marks[marks.length - 1]];
   const y = (/** @type {number} */ value) => key.height + (height * (highest - value)) / (highest - lowest);
@@ -147,7 +147,7 @@ function barNames(names, left, band, top) {
 function operateBars(drawing, rows) {
   const all = /** @type {SVGElement[]} */ ([...drawing.querySelectorAll(".bar")]);
   const last = all.length - 1;
-  const open = (/** @type {number} */ i) => change({ q: rows[i].q }, { go: "request" });
+  const open = (/** @type {number} */ i) => change({ q: rows[i].q }, { go: "query" });
   const under = (/** @type {MouseEvent} */ event) => {
     const box = drawing.getBoundingClientRect();
     const [left, width] = [Number(drawing.dataset.left), drawing.viewBox.baseVal.width];

@@ -5,7 +5,7 @@ import { exact } from "./save.js";
 import { chooser, h, name, note, num, put, rowHead, table, td, th, writtenAs } from "./elements.js";
 import { D } from "./data.js";
 import { change, sections, shown, state } from "./state.js";
-import { measureOptions, system } from "./links.js";
+import { measureOptions, run } from "./links.js";
 
 /** @typedef {import("./payload.js").Part} Part */
 
@@ -61,9 +61,9 @@ function numberHead(shownText, text) {
 
 /**
  * What the leaderboard has beside the means: one row for each run and each way of aggregating that was asked for.
- * @param {number[]} systems
+ * @param {number[]} runs
  */
-export function overTable(systems) {
+export function overTable(runs) {
   const { overs, parts } = D.breakdown;
   return table({
     caption: `Numbers over all ${counted(parts[0].queries, "query")}`,
@@ -74,13 +74,13 @@ export function overTable(systems) {
       th("run"),
       D.measures.map((measure) => numberHead(cut(measure.name, 40), measure.name)),
     ),
-    rows: overs.flatMap((over, o) => (over === "mean" ? [] : systems.map((s) => ({ over, o, s })))),
+    rows: overs.flatMap((over, o) => (over === "mean" ? [] : runs.map((s) => ({ over, o, s })))),
     row: ({ over, o, s }) =>
       h(
         "tr",
         null,
         rowHead(overWords(over)),
-        td(system(s)),
+        td(run(s)),
         D.measures.map((_, k) => numberCell(parts[0], o, s, k)),
       ),
     first: 40,
@@ -108,7 +108,7 @@ export function drawBreakdown() {
     overs.map((text, o) => [o, overWords(text)]),
     chosenOver,
   );
-  if (!shown.systems.length) return put(space, note("No run matches the filter."));
+  if (!shown.runs.length) return put(space, note("No run matches the filter."));
   const order = orders[chosenOver][state.m];
   put(space, breakdownNote(), groupTable([parts[0], ...order.map((place) => parts[place])], state.m));
 }
@@ -126,8 +126,8 @@ function breakdownNote() {
     withheld.groups > 0 &&
       `${counted(withheld.groups, "group")} with fewer than ${counted(min_queries, "query")} (${counted(withheld.queries, "query")} together) ${withheld.groups === 1 ? "is" : "are"} not shown. `,
     without > 0 && `${counted(without, "query")} without a group ${without === 1 ? "is" : "are"} in none of them. `,
-    shown.systems.length > MOST_RUNS &&
-      `The first ${MOST_RUNS} of ${counted(shown.systems.length, "run")} are shown; the filter chooses others.`,
+    shown.runs.length > MOST_RUNS &&
+      `The first ${MOST_RUNS} of ${counted(shown.runs.length, "run")} are shown; the filter chooses others.`,
   );
 }
 
@@ -136,7 +136,7 @@ function breakdownNote() {
  * @param {number} k
  */
 function groupTable(parts, k) {
-  const systems = shown.systems.slice(0, MOST_RUNS);
+  const runs = shown.runs.slice(0, MOST_RUNS);
   return table({
     caption: `${cut(D.measures[k].name)}, ${overWords(D.breakdown.overs[chosenOver])} over the queries of each group`,
     head: h(
@@ -144,7 +144,7 @@ function groupTable(parts, k) {
       null,
       th("group"),
       th("queries", { class: "num" }),
-      systems.map((s) => numberHead(system(s, 24), D.systems[s])),
+      runs.map((s) => numberHead(run(s, 24), D.runs[s])),
     ),
     rows: parts,
     row: (part) =>
@@ -153,7 +153,7 @@ function groupTable(parts, k) {
         null,
         rowHead(part.group == null ? "all queries" : name(part.group, 40)),
         num(grouped(part.queries)),
-        systems.map((s) => numberCell(part, chosenOver, s, k)),
+        runs.map((s) => numberCell(part, chosenOver, s, k)),
       ),
     first: 50,
   });

@@ -96,14 +96,14 @@ function svgButton(element, file) {
 }
 
 /**
- * Put a drawing that came with the data into an element; systems that the filter leaves out are pale.
+ * Put a drawing that came with the data into an element; runs that the filter leaves out are pale.
  * @param {HTMLElement} element
  * @param {string} key
  * @param {string} file
- * @param {number[]} systems those to show
+ * @param {number[]} runs those to show
  * @returns {boolean} whether there is one
  */
-export function placeDrawing(element, key, file, systems) {
+export function placeDrawing(element, key, file, runs) {
   const text = D.charts && Object.hasOwn(D.charts, key) ? D.charts[key].svg : "";
   if (!text) return false;
   const parsed = new DOMParser().parseFromString(text, "image/svg+xml");
@@ -113,8 +113,8 @@ export function placeDrawing(element, key, file, systems) {
     return true;
   }
   const drawing = document.importNode(parsed.documentElement, true);
-  for (const group of drawing.querySelectorAll("g[data-system]"))
-    if (!systems.includes(Number(group.getAttribute("data-system")))) group.setAttribute("opacity", "0.12");
+  for (const group of drawing.querySelectorAll("g[data-run]"))
+    if (!runs.includes(Number(group.getAttribute("data-run")))) group.setAttribute("opacity", "0.12");
   put(element, drawing, svgButton(element, file));
   return true;
 }
@@ -125,7 +125,7 @@ export function placeDrawing(element, key, file, systems) {
  * @param {HTMLElement} element
  */
 export function appendDrawings(section, element) {
-  const everyone = indices(D.systems.length);
+  const everyone = indices(D.runs.length);
   for (const [key, drawn] of Object.entries(D.charts ?? {})) {
     if (drawn.section !== section) continue;
     const space = h("div");

@@ -1,4 +1,4 @@
-/** Data: the payload, and what follows from it for any two systems and any request. */
+/** Data: the payload, and what follows from it for any two runs and any query. */
 
 /** @typedef {import("./payload.js").Payload} Payload */
 /** @typedef {import("./payload.js").PairColumn} PairColumn */
@@ -7,7 +7,7 @@
 /** @typedef {"found" | "last" | "earlier" | "tie"} Reason */
 
 /**
- * What decides between two systems on a request: the level, 0 for a tie; a sign, 1 if the first is preferred; where
+ * What decides between two runs on a query: the level, 0 for a tie; a sign, 1 if the first is preferred; where
  * each ranks the deciding document, how many each finds, and by how much it is decided.
  * @typedef {{ q: number, level: number, sign: number, reason: Reason, places: number[], found: number[], size: number,
  *   sides: Ranking[] }} Decided
@@ -27,7 +27,7 @@ let places;
  */
 export function setData(payload) {
   D = payload;
-  places = new Map(D.pairs.a.map((a, place) => [a * D.systems.length + D.pairs.b[place], place]));
+  places = new Map(D.pairs.a.map((a, place) => [a * D.runs.length + D.pairs.b[place], place]));
 }
 
 /**
@@ -37,7 +37,7 @@ export function setData(payload) {
 export const indices = (count) => Array.from({ length: count }, (_, index) => index);
 
 /**
- * Where a system ranks the relevant documents of a request, or null if the page does not hold that.
+ * Where a run ranks the relevant documents of a query, or null if the page does not hold that.
  * @param {number} s
  * @param {number} q
  * @returns {Ranking | null}
@@ -68,7 +68,7 @@ export const isHeld = (s) => Boolean(D.found[s]);
 export const takesPart = (s, q) => !D.absent[s]?.includes(q);
 
 /**
- * The documents of a request that a ranking does not find.
+ * The documents of a query that a ranking does not find.
  * @param {Ranking} own
  * @param {number} q
  * @returns {string[]}
@@ -115,7 +115,7 @@ function decidingLevel(x, y) {
 export const at = (positions, level) => positions[level - 1] ?? Infinity;
 
 /**
- * What decides between two systems on a request; null if the page does not hold both, or they are not compared.
+ * What decides between two runs on a query; null if the page does not hold both, or they are not compared.
  * @param {number} a
  * @param {number} b
  * @param {number} q
@@ -185,7 +185,7 @@ export const direction = (k) => (D.measures[k].better === "lower" ? -1 : 1);
 export const isHeadToHead = (k) => !D.measures[k].is_preference || Object.hasOwn(PREFERENCES, D.measures[k].name);
 
 /**
- * By how much the first system is better on a request, under a measure; null where that is undefined.
+ * By how much the first run is better on a query, under a measure; null where that is undefined.
  * @param {number} k
  * @param {number} a
  * @param {number} b
@@ -206,10 +206,10 @@ export function difference(k, a, b, q) {
  * @param {number} a
  * @param {number} b
  */
-const placeOf = (a, b) => places.get(Math.min(a, b) * D.systems.length + Math.max(a, b));
+const placeOf = (a, b) => places.get(Math.min(a, b) * D.runs.length + Math.max(a, b));
 
 /**
- * What the tests say of two systems under a measure, the first against the second; null if they were not compared.
+ * What the tests say of two runs under a measure, the first against the second; null if they were not compared.
  * @param {number} k
  * @param {number} a
  * @param {number} b

@@ -1,21 +1,21 @@
-/** Deciding: the difference of two systems on each request, and what decides it. */
+/** Deciding: the difference of two runs on each query, and what decides it. */
 
 import { NONE, counted, cut, grouped, number, signed } from "./text.js";
 import { h, num, put, rowHead, table, td, th } from "./elements.js";
 import { D, REASONS, REASON_ORDER, byWeight, decide, difference, isHeadToHead, numRelevant } from "./data.js";
 import { sections, shown, state } from "./state.js";
-import { A, B, place, requestLink } from "./links.js";
+import { A, B, place, queryLink } from "./links.js";
 import { MOST_BARS, sortedBars } from "./bars.js";
-import { requestTextCell, requestTextHead } from "./words.js";
+import { queryTextCell, queryTextHead } from "./words.js";
 
 /** @typedef {{ q: number, value: number, decided: import("./data.js").Decided | null }} PairRow */
 
 /**
- * The difference on each request that is shown, with what decides it.
+ * The difference on each query that is shown, with what decides it.
  * @param {number} k
  */
 export function pairRows(k) {
-  return shown.requests
+  return shown.queries
     .map((q) => ({ q, value: difference(k, state.a, state.b, q), decided: decide(state.a, state.b, q) }))
     .filter((row) => row.value != null);
 }
@@ -30,9 +30,9 @@ function pairTip(k, row) {
     : ` (${[state.a, state.b].map((s) => number(D.values[k][s][row.q], 4)).join(" and ")})`;
   const why =
     row.decided && D.measures[k].name === "LexiRecall"
-      ? `: ${row.decided.sign ? cut(D.systems[row.decided.sign > 0 ? state.a : state.b], 40) + " " : ""}${REASONS[row.decided.reason]}`
+      ? `: ${row.decided.sign ? cut(D.runs[row.decided.sign > 0 ? state.a : state.b], 40) + " " : ""}${REASONS[row.decided.reason]}`
       : "";
-  return `query ${cut(D.requests[row.q], 40)}: ${signed(row.value, (x) => number(x, 4))}${values}${why}`;
+  return `query ${cut(D.queries[row.q], 40)}: ${signed(row.value, (x) => number(x, 4))}${values}${why}`;
 }
 
 const STRENGTHS = { found: 1, last: 0.62, earlier: 0.34 }; // of the colour, by what decides
@@ -65,7 +65,7 @@ export function drawPairBars(k, rows) {
     }));
   const counts = [1, 0, -1].map((sign) => rows.filter((row) => Math.sign(row.value) === sign).length);
   const [top, bottom] = [sorted[0], sorted.at(-1)];
-  const label = `${measure.name} per query, sorted: ${cut(D.systems[state.a])} is better on ${counts[0]}, equal on ${counts[1]}, worse on ${counts[2]}; from ${number(top.value)} on query ${cut(D.requests[top.q])} to ${number(bottom.value)} on query ${cut(D.requests[bottom.q])}`;
+  const label = `${measure.name} per query, sorted: ${cut(D.runs[state.a])} is better on ${counts[0]}, equal on ${counts[1]}, worse on ${counts[2]}; from ${number(top.value)} on query ${cut(D.queries[top.q])} to ${number(bottom.value)} on query ${cut(D.queries[bottom.q])}`;
   put(
     above,
     "Difference per query in ",
@@ -80,7 +80,7 @@ export function drawPairBars(k, rows) {
   const legend = { title: "decided because the winner", entries };
   sortedBars(bars, label, kept, {
     title: isHeadToHead(k) ? (measure.is_preference ? "preference" : "difference") : "difference of win rates",
-    file: `${measure.name} ${D.systems[state.a]} less ${D.systems[state.b]}`,
+    file: `${measure.name} ${D.runs[state.a]} less ${D.runs[state.b]}`,
     ticks: isLexiRecall ? [-1, 0, 1] : undefined,
     legend: isLexiRecall ? legend : undefined,
   });
@@ -115,7 +115,7 @@ export function decidingTable(k, rows) {
       "tr",
       null,
       th("query"),
-      requestTextHead(),
+      queryTextHead(),
       !isLexiRecall && th(cut(D.measures[k].name), { class: "num" }),
       th("preferred"),
       th("because it"),
@@ -131,8 +131,8 @@ export function decidingTable(k, rows) {
       h(
         "tr",
         null,
-        rowHead(requestLink(q)),
-        requestTextCell(q),
+        rowHead(queryLink(q)),
+        queryTextCell(q),
         !isLexiRecall && num(signed(value, (x) => number(x, 4))),
         td(
           decided.sign === 0

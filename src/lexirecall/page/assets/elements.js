@@ -1,6 +1,6 @@
 /** Elements: the parts that make up sections, as nodes of the document.
  *
- * Whatever comes from the data enters the document as text: textContent and attributes, never markup. Systems, requests
+ * Whatever comes from the data enters the document as text: textContent and attributes, never markup. Runs, queries
  * and measures are indices everywhere except in the address, which names them.
  */
 
@@ -150,7 +150,7 @@ function textsOf(cell) {
 export const textRows = (rows) => rows.map((row) => [...row.cells].flatMap(textsOf));
 
 /**
- * A table that shows its first rows, and more on request; `row` makes a row from one of `rows`.
+ * A table that shows its first rows, and more on query; `row` makes a row from one of `rows`.
  * @template T
  * @param {{ caption: Child, head: HTMLTableRowElement, rows: T[], row: (each: T) => HTMLTableRowElement, first?: number,
  *   step?: number, className?: string, attributes?: Attributes }} options

@@ -195,11 +195,11 @@ export function drawEvaluated() {
   const depth = D.retrieved.length ? Math.max(...D.retrieved.map((each) => (each ? Math.max(0, ...each) : 0))) : 0;
   const placed = D.manifest.conventions.count === "units" ? "place" : "document";
   const facts = [
-    fact(grouped(D.systems.length), D.systems.length === 1 ? "run" : "runs"),
-    fact(grouped(D.requests.length), `${D.requests.length === 1 ? "query" : "queries"} with a relevant ${thing()}`),
+    fact(grouped(D.runs.length), D.runs.length === 1 ? "run" : "runs"),
+    fact(grouped(D.queries.length), `${D.queries.length === 1 ? "query" : "queries"} with a relevant ${thing()}`),
     fact(
       grouped(relevant),
-      `relevant ${thing()}s, ${(relevant / Math.max(D.requests.length, 1)).toFixed(1)} per query`,
+      `relevant ${thing()}s, ${(relevant / Math.max(D.queries.length, 1)).toFixed(1)} per query`,
     ),
     qrels.judged != null && fact(grouped(qrels.judged), qrels.judged_ids === "units" ? "judged units" : "judged documents"),
     depth > 0 && fact(grouped(depth), `${placed}${depth === 1 ? "" : "s"} in the longest ranking`),

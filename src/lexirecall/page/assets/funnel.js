@@ -4,7 +4,7 @@ import { NONE, counted, grouped, number, signed } from "./text.js";
 import { h, name, note, num, put, rowHead, table, td, th } from "./elements.js";
 import { D } from "./data.js";
 import { sections } from "./state.js";
-import { requestLink } from "./links.js";
+import { queryLink } from "./links.js";
 import { textCell } from "./words.js";
 
 /** @typedef {import("./payload.js").OnTheWay} OnTheWay */
@@ -75,7 +75,7 @@ function onTheWayTable(caption, rows, isLost) {
       h(
         "tr",
         null,
-        rowHead(each.request < 0 ? name(each.query, 40) : requestLink(each.request)),
+        rowHead(each.place < 0 ? name(each.query, 40) : queryLink(each.place)),
         td(name(each.document)),
         isLost && td(kinds[each.how ?? 0]),
         td(each.stage < 0 ? NONE : name(stages[each.stage].name, 24)),

@@ -1,4 +1,4 @@
-/** Groups: systems from best to worst under a measure, joined by bars where no two of them differ significantly. */
+/** Groups: runs from best to worst under a measure, joined by bars where no two of them differ significantly. */
 
 import { counted, cut, grouped, number } from "./text.js";
 import { h, name, note, num, rowHead, svg, table, td, th } from "./elements.js";
@@ -10,7 +10,7 @@ import { LETTER, chart, rove, showTip, words } from "./charts.js";
 /** @typedef {{ k: number, order: number[], groups: Group[], width: number }} Grouping what is drawn, and how wide */
 /** @typedef {{ width: number, height: number, marks: SVGElement[], others: any }} Drawn */
 
-const MOST_ROWS = 30; // one row for each system up to here, above that one column
+const MOST_ROWS = 30; // one row for each run up to here, above that one column
 const ROW_HEIGHT = 22;
 const BAR_STEP = 9;
 const PLOT_HEIGHT = 150; // of the means above columns
@@ -53,7 +53,7 @@ function meanScale({ k, order }, size) {
 }
 
 /**
- * The label of one system: its place, its mean, and the systems from which it does not differ.
+ * The label of one run: its place, its mean, and the runs from which it does not differ.
  * @param {Grouping} grouping
  * @param {number} place
  */
@@ -62,11 +62,11 @@ function markLabel({ k, order, groups }, place) {
   const [first, last] = [own[0][0], own[own.length - 1][1]];
   const joined =
     first === last ? "differs from its neighbours" : `does not differ from places ${first + 1} to ${last + 1}`;
-  return `${place + 1}. ${cut(D.systems[order[place]])}: ${shownMean(k, order[place])}, ${joined}`;
+  return `${place + 1}. ${cut(D.runs[order[place]])}: ${shownMean(k, order[place])}, ${joined}`;
 }
 
 /**
- * The mark of one system, with an area over its whole row or column that reacts to the pointer.
+ * The mark of one run, with an area over its whole row or column that reacts to the pointer.
  * @param {Grouping} grouping
  * @param {number} place
  * @param {Record<string, number>} area
@@ -76,12 +76,12 @@ function groupMark(grouping, place, area, ...children) {
   const s = grouping.order[place];
   const attributes = {
     class: "mark",
-    opacity: shown.systems.includes(s) ? null : 0.2,
+    opacity: shown.runs.includes(s) ? null : 0.2,
     role: "img",
     tabindex: place ? -1 : 0,
     "aria-label": markLabel(grouping, place),
     "data-place": place,
-    "data-system": s,
+    "data-run": s,
   };
   return svg("g", attributes, svg("rect", { class: "area", fill: "transparent", ...area }), ...children);
 }
@@ -94,7 +94,7 @@ function groupMark(grouping, place, area, ...children) {
 const joining = (ends, thick = 4) => svg("line", { class: "joined", stroke: "var(--ink)", "stroke-width": thick, ...ends });
 
 /**
- * One row for each system: its name, its mean on a scale, and upright bars beside it.
+ * One row for each run: its name, its mean on a scale, and upright bars beside it.
  * @param {Grouping} grouping
  * @returns {Drawn}
  */
@@ -102,7 +102,7 @@ function rowsDrawing(grouping) {
   const { k, order, groups } = grouping;
   const lanes = lanesOf(groups);
   const beside = 24 + BAR_STEP * (1 + Math.max(-1, ...lanes.map(([lane]) => lane)));
-  const names = order.map((s) => `${D.labels[s]} ${cut(D.systems[s], grouping.width < 560 ? 14 : 30)}`);
+  const names = order.map((s) => `${D.labels[s]} ${cut(D.runs[s], grouping.width < 560 ? 14 : 30)}`);
   const left = 16 + LETTER * Math.max(...names.map((text) => text.length));
   const right = Math.max(left + 120, Math.min(grouping.width, 900) - beside);
   const scale = meanScale(grouping, right - left - 80);
@@ -127,7 +127,7 @@ function rowsDrawing(grouping) {
 }
 
 /**
- * One column for each system: its mean as a height, and bars below.
+ * One column for each run: its mean as a height, and bars below.
  * @param {Grouping} grouping
  * @returns {Drawn}
  */
@@ -191,7 +191,7 @@ function axesOf(k, { low, high }, count, left, middle) {
  * @param {Group[]} groups
  */
 function groupsTable(k, order, groups) {
-  const member = (/** @type {number} */ place) => td(name(D.systems[order[place]], 40));
+  const member = (/** @type {number} */ place) => td(name(D.runs[order[place]], 40));
   const heads = [th("places", { class: "num" }), th("runs", { class: "num" }), th("from"), th("to")];
   return table({
     caption: `Groups under ${cut(D.measures[k].name)}, best first: no two runs in a group differ significantly`,
@@ -220,7 +220,7 @@ function groupsLabel(k, order, groups) {
   const last = groups[0][1];
   const best = last
     ? `the first joins places 1 to ${last + 1}`
-    : `${cut(D.systems[order[0]])} differs significantly from the next`;
+    : `${cut(D.runs[order[0]])} differs significantly from the next`;
   return `${counted(order.length, "run")} from best to worst under ${cut(D.measures[k].name)}, in ${counted(groups.length, "group")}; ${best}`;
 }
 
@@ -263,7 +263,7 @@ function groupsNote({ order, groups }) {
  */
 export function groupsOf(k) {
   const [groups, order] = [D.groups?.[k], D.group_order?.[k]];
-  if (D.systems.length < 2) return [];
+  if (D.runs.length < 2) return [];
   if (!groups || !order)
     return [
       note(

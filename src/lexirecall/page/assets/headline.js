@@ -1,4 +1,4 @@
-/** Headline: what readers should know. The parts of a sentence are text, or name a system, a request or a measure. */
+/** Headline: what readers should know. The parts of a sentence are text, or name a run, a query or a measure. */
 
 import { cut } from "./text.js";
 import { h, name } from "./elements.js";
@@ -9,8 +9,8 @@ import { D } from "./data.js";
  * @param {import('./data.js').Payload['headline'][0][0]} part
  */
 function partOf(part) {
-  if (part.system !== undefined) return name(D.systems[part.system]);
-  if (part.request !== undefined) return name(D.requests[part.request]);
+  if (part.run !== undefined) return name(D.runs[part.run]);
+  if (part.query !== undefined) return name(D.queries[part.query]);
   if (part.measure !== undefined) return h("strong", null, cut(D.measures[part.measure].name));
   return part.text;
 }

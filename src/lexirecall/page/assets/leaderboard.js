@@ -5,7 +5,7 @@ import { exact } from "./save.js";
 import { chooser, h, name, note, num, put, rowHead, table, td, th, writtenAs } from "./elements.js";
 import { D, direction, thing } from "./data.js";
 import { change, sections, shown, state } from "./state.js";
-import { measureOptions, system } from "./links.js";
+import { measureOptions, run } from "./links.js";
 import { groupsOf } from "./groups.js";
 import { overTable } from "./breakdown.js";
 
@@ -13,13 +13,13 @@ const order = { column: -1, isDescending: false }; // -1 is the rank
 const MOST_LETTERED = 26; // with more, letters are longer than the values beside them
 let isLettered = false; // the reader asked for letters anyway
 
-const isCrowded = () => D.systems.length > MOST_LETTERED && D.baseline == null;
+const isCrowded = () => D.runs.length > MOST_LETTERED && D.baseline == null;
 const areLettersShown = () => !isCrowded() || isLettered;
 
-function sortedSystems() {
+function sortedRuns() {
   const sign = order.isDescending ? -1 : 1;
   const key = order.column < 0 ? (s) => D.ranks[s] : (s) => D.means[s][order.column];
-  return shown.systems.toSorted((s, t) => {
+  return shown.runs.toSorted((s, t) => {
     const [x, y] = [key(s), key(t)];
     if (x == null || y == null) return Number(x == null) - Number(y == null); // undefined ones last, whatever the order
     return sign * (x - y) || s - t;
@@ -109,10 +109,10 @@ function valueCell(s, k, highest, longest) {
 }
 
 /**
- * How often each system comes first, and which ranks it has, when the queries are resampled; and by the tests.
- * @param {number[]} systems
+ * How often each run comes first, and which ranks it has, when the queries are resampled; and by the tests.
+ * @param {number[]} runs
  */
-function certaintyTable(systems) {
+function certaintyTable(runs) {
   const { first, ranks, tested } = D.certainty;
   const range = ([low, high]) => num(`${grouped(low)} to ${grouped(high)}`);
   const head = h(
@@ -126,9 +126,9 @@ function certaintyTable(systems) {
   return table({
     caption: `First: in how many resamples the run has the highest win rate under ${visible(D.measures[0].name)}. Resampling range: its ranks in the middle of them, not a confidence interval${tested ? ". Ranks by tests: 1 + the runs that are significantly better, to all but those that are worse" : ""}`,
     head,
-    rows: systems,
+    rows: runs,
     row: (s) =>
-      h("tr", null, rowHead(system(s, 24)), num(percent(first[s])), range(ranks[s]), tested && range(tested[s])),
+      h("tr", null, rowHead(run(s, 24)), num(percent(first[s])), range(ranks[s]), tested && range(tested[s])),
     first: 40,
   });
 }
@@ -147,7 +147,7 @@ function footnote() {
     ? `${raised} (${how}). Bold: the best value. The filter changes only what is shown: means and tests cover all queries.`
     : [
         `Raised + and −: significantly better or worse than the baseline, `,
-        name(D.systems[D.baseline]),
+        name(D.runs[D.baseline]),
         ` (${how}). Bold: the best value.`,
       ];
 }
@@ -158,9 +158,9 @@ function toggleLetters() {
   /** @type {HTMLElement} */ (sections.get("leaderboard").body.querySelector("button.letters")).focus();
 }
 
-/** Go to the first system that the filter keeps. */
+/** Go to the first run that the filter keeps. */
 export function goToFirstRow() {
-  const row = /** @type {HTMLElement} */ (sections.get("leaderboard").body.querySelector("tr[data-system]"));
+  const row = /** @type {HTMLElement} */ (sections.get("leaderboard").body.querySelector("tr[data-run]"));
   row?.scrollIntoView({ block: "center" });
   row?.focus({ preventScroll: true });
 }
@@ -177,13 +177,13 @@ export function setUpLeaderboard(body) {
 export function drawLeaderboard() {
   const highest = D.measures.map((_, k) => Math.max(0, ...D.means.map((row) => row[k] ?? 0)));
   const longest = D.measures.map((_, k) => (isCrowded() ? 6 : Math.max(0, ...D.marks.map((row) => row[k].length))));
-  const rows = sortedSystems();
+  const rows = sortedRuns();
   const { board, choice, space } = sections.get("leaderboard").parts;
   choice.set(measureOptions(), state.m);
   put(space, groupsOf(state.m));
   put(
     board,
-    D.systems.length > 1 &&
+    D.runs.length > 1 &&
       note(
         h("strong", null, "LexiRecall"),
         ` prefers the ranking that finds more of the relevant ${thing()}s. If both find equally many, it prefers the one that finds the last of them sooner; if that ties, it looks at the one before, and so on. The win rate is the share of comparisons with the other runs, query by query, that a run wins; a tie counts half.`,
@@ -196,9 +196,9 @@ export function drawLeaderboard() {
           row: (s) =>
             h(
               "tr",
-              { class: D.baseline === s ? "baseline" : null, tabindex: "-1", "data-system": s },
+              { class: D.baseline === s ? "baseline" : null, tabindex: "-1", "data-run": s },
               h("td", { class: "rank" }, String(D.ranks[s])),
-              rowHead(system(s)),
+              rowHead(run(s)),
               D.measures.map((_, k) => valueCell(s, k, highest[k], longest[k])),
             ),
           first: 40,
@@ -206,7 +206,7 @@ export function drawLeaderboard() {
           attributes: { "--columns": D.measures.length },
         })
       : note("No run matches the filter."),
-    D.systems.length > 1 && note(footnote()),
+    D.runs.length > 1 && note(footnote()),
     D.intervals && note(`${D.intervals.note}.`),
     D.certainty && rows.length && h("details", null, h("summary", null, "How certain is the order?"), certaintyTable(rows)),
     rows.length && D.breakdown?.overs.some((over) => over !== "mean")

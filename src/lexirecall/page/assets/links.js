@@ -1,4 +1,4 @@
-/** Links: how a system, a request and a pair are named and chosen on the page. */
+/** Links: how a run, a query and a pair are named and chosen on the page. */
 
 import { grouped } from "./text.js";
 import { chooser, h, name, note } from "./elements.js";
@@ -23,23 +23,23 @@ export function link(changes, go, ...children) {
 }
 
 /** @param {number} q */
-export const requestLink = (q) => link({ q }, "request", name(D.requests[q], 40));
+export const queryLink = (q) => link({ q }, "query", name(D.queries[q], 40));
 
 /**
  * @param {number} s
  * @param {number} [most]
  */
-export function system(s, most = 40) {
-  return [h("span", { class: "letter" }, D.labels[s]), " ", name(D.systems[s], most)];
+export function run(s, most = 40) {
+  return [h("span", { class: "letter" }, D.labels[s]), " ", name(D.runs[s], most)];
 }
 
 /** @returns {[number, string][]} */
 export const measureOptions = () => D.measures.map((measure, k) => [k, measure.name]);
 /** @returns {[number, string][]} */
-export const systemOptions = () => indices(D.systems.length).map((s) => [s, `${D.labels[s]} ${D.systems[s]}`]);
+export const runOptions = () => indices(D.runs.length).map((s) => [s, `${D.labels[s]} ${D.runs[s]}`]);
 
 /**
- * The choice of two systems, kept in step wherever it appears.
+ * The choice of two runs, kept in step wherever it appears.
  * @param {string} last
  */
 export function pairChoosers(last) {
@@ -48,8 +48,8 @@ export function pairChoosers(last) {
   const turn = () => change({ a: state.b, b: state.a }, { last });
   const swap = h("button", { type: "button", title: "Swap A and B", onclick: turn }, "⇄ swap");
   const update = () => {
-    first.set(systemOptions(), state.a);
-    second.set(systemOptions(), state.b);
+    first.set(runOptions(), state.a);
+    second.set(runOptions(), state.b);
   };
   return {
     elements: [h("span", { class: "side-a" }, first.element), swap, h("span", { class: "side-b" }, second.element)],
@@ -57,8 +57,8 @@ export function pairChoosers(last) {
   };
 }
 
-export const A = () => name(D.systems[state.a]);
-export const B = () => name(D.systems[state.b]);
+export const A = () => name(D.runs[state.a]);
+export const B = () => name(D.runs[state.b]);
 
 /** Why the pair cannot be explained. */
 export const notHeld = () =>

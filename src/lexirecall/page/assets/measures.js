@@ -59,7 +59,7 @@ export function drawMeasures() {
       first: 50,
     }),
   );
-  const everyone = indices(D.systems.length);
+  const everyone = indices(D.runs.length);
   ties.parentElement.hidden = !placeDrawing(ties, "ties", "tied comparisons", everyone);
   agreement.parentElement.hidden = !placeDrawing(agreement, "agreement", "agreement with lexirecall", everyone);
 }

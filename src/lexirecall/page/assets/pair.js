@@ -1,4 +1,4 @@
-/** One pair: what the tests say of two systems, under every measure. */
+/** One pair: what the tests say of two runs, under every measure. */
 
 import { NONE, counted, cut, grouped, number, percent, probability, signed } from "./text.js";
 import { exact } from "./save.js";
@@ -136,7 +136,7 @@ function measuresOfPair() {
 
 export function drawPair() {
   const { pair, measure, summary, bars, tail, details, above } = sections.get("pair").parts;
-  if (D.systems.length < 2) {
+  if (D.runs.length < 2) {
     bars.hidden = above.hidden = tail.hidden = true;
     return put(summary, alone());
   }
@@ -157,7 +157,7 @@ export function drawPair() {
     decided.length ? h("div", { class: "columns" }, measuresOfPair(), reasonTable(decided)) : measuresOfPair(),
     decided.length
       ? decidingTable(state.m, decided)
-      : shown.requests.length
+      : shown.queries.length
         ? notHeld()
         : note("No query matches the filter."),
   );

@@ -1,11 +1,11 @@
-/** Every pair: a matrix of all systems against each other. */
+/** Every pair: a matrix of all runs against each other. */
 
 import { brief, cut, number, probability, signed, visible } from "./text.js";
 import { csv, download, exact, fileName } from "./save.js";
 import { chooser, h, note, put, saveButton, scrollable } from "./elements.js";
 import { D, compared, isSignificant } from "./data.js";
 import { change, sections, shown, state } from "./state.js";
-import { alone, measureOptions, system } from "./links.js";
+import { alone, measureOptions, run } from "./links.js";
 import { showTip } from "./charts.js";
 
 /**
@@ -15,9 +15,9 @@ import { showTip } from "./charts.js";
  * @param {import("./data.js").Compared} pair
  */
 function pairLabel(k, a, b, pair) {
-  if (!pair) return `${cut(D.systems[a])} and ${cut(D.systems[b])}: not compared`;
+  if (!pair) return `${cut(D.runs[a])} and ${cut(D.runs[b])}: not compared`;
   const verdict = isSignificant(pair) ? "significant" : "not significant";
-  return `${cut(D.systems[a])} against ${cut(D.systems[b])}: ${D.measures[k].name} ${signed(pair.mean, (x) => number(x, 4))}, p ${probability(pair.p)}, ${verdict}`;
+  return `${cut(D.runs[a])} against ${cut(D.runs[b])}: ${D.measures[k].name} ${signed(pair.mean, (x) => number(x, 4))}, p ${probability(pair.p)}, ${verdict}`;
 }
 
 /**
@@ -51,12 +51,12 @@ function matrixCell(k, a, b, highest, isTerse) {
   return cell;
 }
 
-const MOST_LEGIBLE = 24; // up to this many systems, there is room for numbers
+const MOST_LEGIBLE = 24; // up to this many runs, there is room for numbers
 const LEGIBLE = 38; // pixels of a cell that has room for a number
 const ZOOMS = [1, 1.5, 2.25, 3.5, 5.5];
 let zoom = 0; // index of the one in use
 
-const cellSize = () => Math.max(7, Math.min(14, 1120 / shown.systems.length)) * ZOOMS[zoom];
+const cellSize = () => Math.max(7, Math.min(14, 1120 / shown.runs.length)) * ZOOMS[zoom];
 
 /**
  * @param {number} index
@@ -79,24 +79,24 @@ function zoomButtons() {
 
 /**
  * @param {number} k
- * @param {number[]} systems
+ * @param {number[]} runs
  */
-function matrix(k, systems) {
-  const isTerse = systems.length > MOST_LEGIBLE && cellSize() < LEGIBLE;
+function matrix(k, runs) {
+  const isTerse = runs.length > MOST_LEGIBLE && cellSize() < LEGIBLE;
   const means = D.pairs.by_measure[k].mean.filter((mean) => mean != null);
   const highest = means.reduce((most, mean) => Math.max(most, Math.abs(mean)), 0);
   const head = h(
     "tr",
     { role: "row" },
     h("th", { class: "corner", scope: "col", role: "columnheader" }, h("span", { class: "unseen" }, "run")),
-    systems.map((s) => h("th", { scope: "col", role: "columnheader", title: visible(D.systems[s]) }, D.labels[s])),
+    runs.map((s) => h("th", { scope: "col", role: "columnheader", title: visible(D.runs[s]) }, D.labels[s])),
   );
-  const rows = systems.map((a) =>
+  const rows = runs.map((a) =>
     h(
       "tr",
       { role: "row" },
-      h("th", { scope: "row", role: "rowheader" }, system(a, 24)),
-      systems.map((b) => matrixCell(k, a, b, highest, isTerse)),
+      h("th", { scope: "row", role: "rowheader" }, run(a, 24)),
+      runs.map((b) => matrixCell(k, a, b, highest, isTerse)),
     ),
   );
   const grid = h(
@@ -104,7 +104,7 @@ function matrix(k, systems) {
     {
       class: `matrix${isTerse ? " terse" : ""}`,
       role: "grid",
-      "--count": systems.length,
+      "--count": runs.length,
       "--cell": `${cellSize().toFixed(1)}px`,
       "aria-label": `Pairs of runs under ${D.measures[k].name}`,
     },
@@ -120,7 +120,7 @@ function matrix(k, systems) {
     h("thead", null, head),
     h("tbody", null, rows),
   );
-  operate(grid, systems);
+  operate(grid, runs);
   return grid;
 }
 
@@ -138,18 +138,18 @@ const STEPS = {
 /**
  * One Tab stop for the whole grid, arrow keys within it.
  * @param {HTMLTableElement} grid
- * @param {number[]} systems
+ * @param {number[]} runs
  */
-function operate(grid, systems) {
+function operate(grid, runs) {
   const rows = grid.tBodies[0].rows;
-  const clamp = (index) => Math.max(0, Math.min(systems.length - 1, index));
+  const clamp = (index) => Math.max(0, Math.min(runs.length - 1, index));
   const cell = (r, c) => rows[clamp(r)].cells[clamp(c) + 1];
-  let current = cell(Math.max(0, systems.indexOf(state.a)), Math.max(0, systems.indexOf(state.b)));
+  let current = cell(Math.max(0, runs.indexOf(state.a)), Math.max(0, runs.indexOf(state.b)));
   current.tabIndex = 0;
   const place = (element) => [element.parentElement.sectionRowIndex, element.cellIndex - 1];
   const open = (element) => {
     const [r, c] = place(element);
-    if (r !== c && c >= 0) change({ a: systems[r], b: systems[c] }, { go: "pair" });
+    if (r !== c && c >= 0) change({ a: runs[r], b: runs[c] }, { go: "pair" });
   };
   const cellOf = (/** @type {Event} */ event) => /** @type {HTMLTableCellElement} */ (event.target);
   grid.addEventListener("focusin", (event) => {
@@ -198,18 +198,18 @@ export function setUpPairs(body) {
 const PAIR_COLUMNS = ["mean", "low", "high", "p", "wins", "ties", "losses"];
 
 /**
- * The pairs of a matrix as rows of a file, each system against every other.
+ * The pairs of a matrix as rows of a file, each run against every other.
  * @param {number} k
- * @param {number[]} systems
+ * @param {number[]} runs
  */
-function pairRowsOf(k, systems) {
+function pairRowsOf(k, runs) {
   const head = ["row", "column", "difference", ...PAIR_COLUMNS.slice(1)];
-  const pairs = systems.flatMap((a) => systems.filter((b) => b !== a).map((b) => ({ a, b, pair: compared(k, a, b) })));
+  const pairs = runs.flatMap((a) => runs.filter((b) => b !== a).map((b) => ({ a, b, pair: compared(k, a, b) })));
   const rows = pairs
     .filter(({ pair }) => pair)
     .map(({ a, b, pair }) => [
-      visible(D.systems[a]),
-      visible(D.systems[b]),
+      visible(D.runs[a]),
+      visible(D.runs[b]),
       ...PAIR_COLUMNS.map((column) => exact(pair[column])),
     ]);
   return [head, ...rows];
@@ -217,24 +217,24 @@ function pairRowsOf(k, systems) {
 
 /**
  * @param {number} k
- * @param {number[]} systems
+ * @param {number[]} runs
  */
-function saveMatrix(k, systems) {
+function saveMatrix(k, runs) {
   const title = `Pairs of runs under ${D.measures[k].name}`;
-  return saveButton("CSV", title, () => download(fileName(title, "csv"), "text/csv", csv(pairRowsOf(k, systems))));
+  return saveButton("CSV", title, () => download(fileName(title, "csv"), "text/csv", csv(pairRowsOf(k, runs))));
 }
 
 export function drawPairs() {
   const { choice, space, zoomable } = sections.get("pairs").parts;
-  zoomable.hidden = shown.systems.length <= MOST_LEGIBLE;
+  zoomable.hidden = shown.runs.length <= MOST_LEGIBLE;
   choice.set(measureOptions(), state.m);
-  if (D.systems.length < 2) return put(space, alone());
-  if (!shown.systems.length) return put(space, note("No run matches the filter."));
+  if (D.runs.length < 2) return put(space, alone());
+  if (!shown.runs.length) return put(space, note("No run matches the filter."));
   const measure = D.measures[state.m];
   put(
     space,
-    scrollable(`Pairs of runs under ${measure.name}`, matrix(state.m, shown.systems)),
-    saveMatrix(state.m, shown.systems),
+    scrollable(`Pairs of runs under ${measure.name}`, matrix(state.m, shown.runs)),
+    saveMatrix(state.m, shown.runs),
     note(
       measure.is_preference
         ? "Each cell shows the mean preference for the row over the column, from −1 to +1"

@@ -3,20 +3,20 @@
 /** @typedef {{ name: string, title: string, formula: string, better: "higher" | "lower", decimals?: number | null,
  *   is_preference: boolean, test: string, correction: string }} Measure */
 
-/** @typedef {(number | null)[]} Column one number for each pair, or each system */
+/** @typedef {(number | null)[]} Column one number for each pair, or each run */
 /** @typedef {"mean" | "low" | "high" | "p" | "wins" | "ties" | "losses"} PairColumn */
 /** @typedef {"response" | "response_low" | "response_high"} ResponseColumn what HSD compares */
 /** @typedef {Record<PairColumn, Column> & { [K in ResponseColumn | "p_raw"]?: Column }} PairColumns */
 
 /**
- * The providers of one system with the least p; `few` are not shown because they have too few requests, `more`
+ * The providers of one run with the least p; `few` are not shown because they have too few queries, `more`
  * because the page would be too long.
  * @typedef {{ provider: number[], exposure: Column, merit: number[], ratio: Column, queries: number[],
  *   p_corrected: Column, low?: Column, high?: Column, ratio_low?: Column, ratio_high?: Column, few: number, more: number }} Provided
  */
 
 /**
- * What Python computed: systems are listed best first, and everything else refers to systems, requests and measures by
+ * What Python computed: runs are listed best first, and everything else refers to runs, queries and measures by
  * index. Null stands for what the page does not hold.
  * @typedef {object} Payload
  * @property {string} title
@@ -25,28 +25,28 @@
  * @property {{ conventions: Record<string, any>, qrels: { name?: string, judged?: number, unit_map?: string, judged_ids?: string }, runs: Record<string, any>[],
  *   notes: { text: string }[], versions?: Record<string, string>, reader?: string }} manifest
  * @property {number} alpha
- * @property {string[]} systems
- * @property {string[]} labels letters of the systems
+ * @property {string[]} runs
+ * @property {string[]} labels letters of the runs
  * @property {number[]} ranks
  * @property {number | null} baseline
- * @property {string[]} requests
+ * @property {string[]} queries
  * @property {Measure[]} measures
- * @property {(number | null)[][]} means by system and measure
+ * @property {(number | null)[][]} means by run and measure
  * @property {{ low: Column[], high: Column[], note: string }} [intervals] of the means, if queries were resampled
  * @property {{ first: number[], ranks: [number, number][], tested?: [number, number][] }} [certainty] of the places
- * @property {{ share: number, means: Column[], sizes: number[][] }} [tail] the mean of each system's own worst requests, and how many these are
+ * @property {{ share: number, means: Column[], sizes: number[][] }} [tail] the mean of each run's own worst queries, and how many these are
  * @property {Breakdown} [breakdown] numbers over queries that were asked for, beside the means
- * @property {string[][]} marks by system and measure
- * @property {number[][] | null} [better_than] by system and measure: how many are significantly worse
- * @property {boolean[][]} best by system and measure
- * @property {((number | null)[] | null)[][]} values by measure, system and request
+ * @property {string[][]} marks by run and measure
+ * @property {number[][] | null} [better_than] by run and measure: how many are significantly worse
+ * @property {boolean[][]} best by run and measure
+ * @property {((number | null)[] | null)[][]} values by measure, run and query
  * @property {{ a: number[], b: number[], by_measure: PairColumns[] }} pairs
- * @property {string[][]} relevant the documents of each request
- * @property {(number[][] | null)[]} found by system and request: steps between positions, each with its document
+ * @property {string[][]} relevant the documents of each query
+ * @property {(number[][] | null)[]} found by run and query: steps between positions, each with its document
  * @property {Serving} [serving] if units must be found: which documents serve them
- * @property {Texts} [texts] of requests and documents, if there are any
- * @property {(number[] | null)[]} retrieved by system and request
- * @property {(number[] | null)[]} absent by system: the requests on which it is not compared with any other
+ * @property {Texts} [texts] of queries and documents, if there are any
+ * @property {(number[] | null)[]} retrieved by run and query
+ * @property {(number[] | null)[]} absent by run: the queries on which it is not compared with any other
  * @property {{ names: string[], total: number, min_queries: number, measure: string, note: string, runs: Provided[] }}
  *   [providers] if there is a map of them
  * @property {FunnelData} [funnel] the stages of a search, if there is one
@@ -55,38 +55,38 @@
  * @property {{ recall: number, median: Column, reached: Column }[]} depth_needed
  * @property {{ measure: string, tied: number | null, agreement: number | null }[]} study
  * @property {string[]} left_out
- * @property {{ text?: string, system?: number, request?: number, measure?: number }[][]} headline sentences of parts
+ * @property {{ text?: string, run?: number, query?: number, measure?: number }[][]} headline sentences of parts
  * @property {([number, number][] | null)[]} groups by measure: first and last places of runs that do not differ
- * @property {number[][]} group_order by measure: the systems from best to worst
+ * @property {number[][]} group_order by measure: the runs from best to worst
  * @property {Record<string, Drawn>} [charts] drawings that do not depend on the reader
  */
 
 /**
- * By system the mean recall at each depth; that of the ideal ranking; and of a random order, if the corpus size is known.
+ * By run the mean recall at each depth; that of the ideal ranking; and of a random order, if the corpus size is known.
  * @typedef {{ mean: (number[] | null)[], ideal?: number[] | null, random?: number[] }} RecallCurves
  */
 
 /**
- * The numbers of all queries, or of one group, by way of aggregating, system and measure.
+ * The numbers of all queries, or of one group, by way of aggregating, run and measure.
  * @typedef {{ group: string | null, queries: number, numbers: Column[][], low?: Column[][], high?: Column[][] }} Part
  */
 
 /**
- * The documents of each request; those of each unit: how many, 1 if it needs all, and the first few as indices; and by
- * system and request the document of each unit found.
+ * The documents of each query; those of each unit: how many, 1 if it needs all, and the first few as indices; and by
+ * run and query the document of each unit found.
  * @typedef {{ documents: string[][], units: number[][][], by: number[][][] }} Serving
  */
 
 /**
- * Texts, each once; which one each request has, and each relevant document of a request or, if units must be found,
+ * Texts, each once; which one each query has, and each relevant document of a query or, if units must be found,
  * each document that serves them; -1 for none.
  * @typedef {{ words: string[], queries: number[], documents: number[][] }} Texts
  */
 
 /**
  * A relevant document that is lost, in the way of one of the kinds, or that comes in from elsewhere: the stage (-1 if it
- * was never retrieved) and its places in the list of each; the request as the page has it, -1 if it has not.
- * @typedef {{ query: string, request: number, document: string, stage: number, positions: Column, text?: string,
+ * was never retrieved) and its places in the list of each; the query as the page has it, -1 if it has not.
+ * @typedef {{ query: string, place: number, document: string, stage: number, positions: Column, text?: string,
  *   how?: number }} OnTheWay
  */
 

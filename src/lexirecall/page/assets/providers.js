@@ -5,7 +5,7 @@ import { exact } from "./save.js";
 import { chooser, h, name, note, num, put, rowHead, table, th, writtenAs } from "./elements.js";
 import { D, indices } from "./data.js";
 import { sections } from "./state.js";
-import { systemOptions } from "./links.js";
+import { runOptions } from "./links.js";
 
 /** @typedef {"provider" | "exposure" | "merit" | "ratio" | "queries" | "p_corrected"} ProviderColumn */
 
@@ -45,7 +45,7 @@ export function setUpProviders(body) {
 }
 
 /**
- * The rows of one system that the reader asks for, in the order asked for; undefined numbers are last.
+ * The rows of one run that the reader asks for, in the order asked for; undefined numbers are last.
  * @param {import("./payload.js").Provided} own
  * @param {typeof wish} asked
  * @returns {number[]}
@@ -110,14 +110,14 @@ function providerCell(value, ends, share) {
 export function drawProviders() {
   const { choice, space } = sections.get("providers").parts;
   const own = D.providers.runs[wish.s];
-  choice.set(systemOptions(), wish.s);
+  choice.set(runOptions(), wish.s);
   const rows = providerRows(own, wish);
   const highest = Math.max(0, ...own.exposure);
   put(
     space,
     rows.length
       ? table({
-          caption: h("span", null, "Providers of relevant documents in ", name(D.systems[wish.s])),
+          caption: h("span", null, "Providers of relevant documents in ", name(D.runs[wish.s])),
           head: providerHead(),
           rows,
           row: (i) =>

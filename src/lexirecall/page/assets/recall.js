@@ -4,7 +4,7 @@ import { NONE, grouped, percent } from "./text.js";
 import { h, note, num, put, rowHead, table, th } from "./elements.js";
 import { D, thing } from "./data.js";
 import { sections, shown } from "./state.js";
-import { system } from "./links.js";
+import { run } from "./links.js";
 import { placeDrawing } from "./charts.js";
 
 const WAYS = { depth: "Depth of the list", share: "Share of the corpus" };
@@ -46,19 +46,19 @@ function choose(chosen) {
 
 export function drawRecall() {
   const { lines, space } = sections.get("recall").parts;
-  const systems = shown.systems.filter((s) => D.recall.mean[s]);
+  const runs = shown.runs.filter((s) => D.recall.mean[s]);
   const [key, file] = way === "depth" ? ["recall", "recall by depth"] : ["recall-by-share", "recall by share"];
-  lines.hidden = !systems.length || !placeDrawing(lines, key, file, systems);
-  if (!systems.length) return put(space, note("No run matches the filter."));
+  lines.hidden = !runs.length || !placeDrawing(lines, key, file, runs);
+  if (!runs.length) return put(space, note("No run matches the filter."));
   const summary = way === "depth" ? "Recall at each depth" : "Recall at each share of the corpus";
-  put(space, depthTable(systems), h("details", null, h("summary", null, summary), recallTable(systems)));
+  put(space, depthTable(runs), h("details", null, h("summary", null, summary), recallTable(runs)));
 }
 
 /**
  * The numbers that are drawn: of the runs, of the ideal ranking, and of a random order.
- * @param {number[]} systems
+ * @param {number[]} runs
  */
-function recallTable(systems) {
+function recallTable(runs) {
   const { by_share: shared, depths } = D.recall;
   const isShared = way === "share" && shared;
   const curves = isShared ? shared : D.recall;
@@ -75,7 +75,7 @@ function recallTable(systems) {
       th("run"),
       heads.map((text) => th(text, { class: "num" })),
     ),
-    rows: [...systems.map((s) => ({ name: system(s, 24), means: curves.mean[s] })), ...beside],
+    rows: [...runs.map((s) => ({ name: run(s, 24), means: curves.mean[s] })), ...beside],
     row: ({ name, means }) =>
       h(
         "tr",
@@ -87,8 +87,8 @@ function recallTable(systems) {
   });
 }
 
-/** @param {number[]} systems */
-function depthTable(systems) {
+/** @param {number[]} runs */
+function depthTable(runs) {
   const needs = D.depth_needed;
   const cell = ({ median, reached }, s) =>
     num(
@@ -100,7 +100,7 @@ function depthTable(systems) {
     h(
       "tr",
       null,
-      rowHead(system(s, 24)),
+      rowHead(run(s, 24)),
       needs.map((need) => cell(need, s)),
     );
   const head = h(
@@ -112,7 +112,7 @@ function depthTable(systems) {
   return table({
     caption: `Depth needed: the median over queries (${NONE} if half of the rankings end sooner) and, in brackets, the share of queries on which it is reached`,
     head,
-    rows: systems,
+    rows: runs,
     row,
     first: 20,
   });

@@ -46,7 +46,7 @@ export function csv(rows) {
 }
 
 /**
- * The name of a file that says what is in it, in letters that every file system accepts.
+ * The name of a file that says what is in it, in letters that every file run accepts.
  * @param {string} title
  * @param {string} ending
  * @returns {string}

@@ -75,7 +75,7 @@ export function unitSentence() {
     conventions.unit_rule === "all"
       ? "with the last of its documents, all of which are needed"
       : "with the first document that serves it";
-  const total = indices(D.requests.length).reduce((sum, q) => sum + D.relevant[q].length, 0);
+  const total = indices(D.queries.length).reduce((sum, q) => sum + D.relevant[q].length, 0);
   return h(
     "p",
     { class: "units" },

@@ -7,7 +7,7 @@ import { D, setData } from "./data.js";
 import {
   change,
   currentAddress,
-  decisiveRequest,
+  decisiveQuery,
   draw,
   drawAll,
   filter,
@@ -26,7 +26,7 @@ import { drawLeaderboard, goToFirstRow, setUpLeaderboard } from "./leaderboard.j
 import { drawBreakdown, setUpBreakdown } from "./breakdown.js";
 import { drawPairs, setUpPairs } from "./pairs.js";
 import { drawPair, setUpPair } from "./pair.js";
-import { drawRequest, setUpRequest } from "./request.js";
+import { drawQuery, setUpQuery } from "./query.js";
 import { drawWorst, setUpWorst } from "./worst.js";
 import { drawFunnel } from "./funnel.js";
 import { drawUnjudged } from "./unjudged.js";
@@ -55,16 +55,16 @@ function setUpTheme() {
 /** @type {Record<string, { keys: string[], draw: () => void, setUp?: (body: HTMLElement) => any, isShown?: () => boolean }>} */
 const SECTIONS = {
   evaluated: { keys: [], draw: drawEvaluated },
-  leaderboard: { keys: ["systems", "m"], draw: drawLeaderboard, setUp: setUpLeaderboard },
-  by: { keys: ["systems", "m"], draw: drawBreakdown, setUp: setUpBreakdown, isShown: () => D.breakdown?.by != null },
-  pairs: { keys: ["systems", "m", "a", "b"], draw: drawPairs, setUp: setUpPairs },
-  pair: { keys: ["requests", "m", "a", "b"], draw: drawPair, setUp: setUpPair },
-  request: { keys: ["systems", "requests", "q", "a", "b"], draw: drawRequest, setUp: setUpRequest },
-  worst: { keys: ["systems", "requests", "worst"], draw: drawWorst, setUp: setUpWorst },
+  leaderboard: { keys: ["runs", "m"], draw: drawLeaderboard, setUp: setUpLeaderboard },
+  by: { keys: ["runs", "m"], draw: drawBreakdown, setUp: setUpBreakdown, isShown: () => D.breakdown?.by != null },
+  pairs: { keys: ["runs", "m", "a", "b"], draw: drawPairs, setUp: setUpPairs },
+  pair: { keys: ["queries", "m", "a", "b"], draw: drawPair, setUp: setUpPair },
+  query: { keys: ["runs", "queries", "q", "a", "b"], draw: drawQuery, setUp: setUpQuery },
+  worst: { keys: ["runs", "queries", "worst"], draw: drawWorst, setUp: setUpWorst },
   unjudged: { keys: [], draw: drawUnjudged, isShown: () => Boolean(D.unjudged) },
   funnel: { keys: [], draw: drawFunnel, isShown: () => Boolean(D.funnel) },
   providers: { keys: [], draw: drawProviders, setUp: setUpProviders, isShown: () => Boolean(D.providers) },
-  recall: { keys: ["systems"], draw: drawRecall, setUp: setUpRecall },
+  recall: { keys: ["runs"], draw: drawRecall, setUp: setUpRecall },
   measures: { keys: [], draw: drawMeasures, setUp: setUpMeasures },
 };
 
@@ -93,26 +93,26 @@ function setUpSections() {
 function setUpFilters() {
   let timer;
   for (const [key, go] of [
-    ["systems", "leaderboard"],
-    ["requests", "request"],
+    ["runs", "leaderboard"],
+    ["queries", "query"],
   ]) {
     const input = byId(`filter-${key}`);
     input.addEventListener("input", () => {
       clearTimeout(timer);
-      timer = setTimeout(() => change({ [key]: input.value }), D.systems.length > 40 ? 150 : 50);
+      timer = setTimeout(() => change({ [key]: input.value }), D.runs.length > 40 ? 150 : 50);
     });
     input.addEventListener("keydown", (event) => {
       if (event.key !== "Enter") return;
       event.preventDefault();
       clearTimeout(timer);
       change({ [key]: input.value });
-      if (shown[key].length) change(key === "requests" ? { q: shown.requests[0] } : {}, { go });
-      if (key === "systems") goToFirstRow();
+      if (shown[key].length) change(key === "queries" ? { q: shown.queries[0] } : {}, { go });
+      if (key === "runs") goToFirstRow();
     });
   }
   for (const anchor of /** @type {NodeListOf<HTMLAnchorElement>} */ (document.querySelectorAll("nav a"))) {
     anchor.addEventListener("click", (event) => {
-      event.preventDefault(); // the address keeps the pair and the request
+      event.preventDefault(); // the address keeps the pair and the query
       drawAll();
       visit(anchor.hash.slice(1));
     });
@@ -126,7 +126,7 @@ function setUpState() {
     0,
     D.measures.findIndex((measure) => measure.name === "LexiRecall"),
   );
-  state.q = D.systems.length > 1 ? decisiveRequest(state.a, state.b) : 0;
+  state.q = D.runs.length > 1 ? decisiveQuery(state.a, state.b) : 0;
   Object.assign(standard, { q: state.q, a: state.a, b: state.b, m: state.m });
 }
 
@@ -161,7 +161,7 @@ function colophon() {
 async function start() {
   setUpTheme();
   setData(await unpack(byId("payload").textContent));
-  document.documentElement.classList.toggle("alone", D.systems.length < 2);
+  document.documentElement.classList.toggle("alone", D.runs.length < 2);
   byId("payload").remove(); // it takes memory, and is not read again
   setUpState();
   filter();

@@ -3,28 +3,28 @@
 import { counted, cut, grouped, visible } from "./text.js";
 import { byId } from "./elements.js";
 import { D, byWeight, decide, indices } from "./data.js";
-import { requestText } from "./words.js";
+import { queryText } from "./words.js";
 
 // The address alone determines what is shown: what it does not name is as when the page opens.
-/** @typedef {{ q: number, a: number, b: number, m: number, worst: number, systems: string, requests: string }} State */
+/** @typedef {{ q: number, a: number, b: number, m: number, worst: number, runs: string, queries: string }} State */
 /** @typedef {{ keys: string[], draw: () => void, setUp?: (body: HTMLElement) => any, body: HTMLElement, parts: any }} Section */
 
 /** @type {State} */
-export const state = { q: 0, a: 0, b: 1, m: 0, worst: -1, systems: "", requests: "" };
+export const state = { q: 0, a: 0, b: 1, m: 0, worst: -1, runs: "", queries: "" };
 
 /** @type {Partial<State>} */
 export const standard = {}; // q, a, b and m when the page opens
 const chosen = new Set(); // which of q, a, b and m the reader chose
-let focus = "pair"; // what was chosen last: the pair or the request
-/** @type {{ systems: number[], requests: number[] }} */
-export const shown = { systems: [], requests: [] };
+let focus = "pair"; // what was chosen last: the pair or the query
+/** @type {{ runs: number[], queries: number[] }} */
+export const shown = { runs: [], queries: [] };
 /** @type {Map<string, Section>} */
 export const sections = new Map(); // by id: what it depends on, how it is drawn
 export const waiting = new Set(); // ids of sections to draw
 export const seen = new Set(); // ids of sections in view
 
 function readAddress() {
-  const lists = { q: D.requests, a: D.systems, b: D.systems, m: D.measures.map((measure) => measure.name) };
+  const lists = { q: D.queries, a: D.runs, b: D.runs, m: D.measures.map((measure) => measure.name) };
   const asked = {};
   const unknown = [];
   for (const part of location.hash.slice(1).split("&")) {
@@ -53,25 +53,25 @@ const encoded = (text) => encodeURIComponent(text.toWellFormed?.() ?? text);
 /**
  * The part of the address after #; the page opens at what comes last in it.
  * @param {Partial<State>} named
- * @param {string} [last] pair or request
+ * @param {string} [last] pair or query
  */
 export function address({ q, a, b, m }, last = focus) {
-  const pair = a === undefined ? [] : [`a=${encoded(D.systems[a])}`, `b=${encoded(D.systems[b])}`];
+  const pair = a === undefined ? [] : [`a=${encoded(D.runs[a])}`, `b=${encoded(D.runs[b])}`];
   if (m !== undefined && m !== standard.m) pair.push(`m=${encoded(D.measures[m].name)}`);
-  const request = q === undefined ? [] : [`q=${encoded(D.requests[q])}`];
-  return "#" + (last === "pair" ? [...request, ...pair] : [...pair, ...request]).join("&");
+  const query = q === undefined ? [] : [`q=${encoded(D.queries[q])}`];
+  return "#" + (last === "pair" ? [...query, ...pair] : [...pair, ...query]).join("&");
 }
 
 export const chosenState = () => Object.fromEntries([...chosen].map((key) => [key, state[key]]));
 export const currentAddress = () => address(chosenState());
 
 /**
- * The request that decides most clearly between two systems.
+ * The query that decides most clearly between two runs.
  * @param {number} a
  * @param {number} b
  */
-export function decisiveRequest(a, b) {
-  const decided = indices(D.requests.length).map((q) => decide(a, b, q));
+export function decisiveQuery(a, b) {
+  const decided = indices(D.queries.length).map((q) => decide(a, b, q));
   return decided.filter(Boolean).sort(byWeight)[0]?.q ?? 0;
 }
 
@@ -90,9 +90,9 @@ export function change(changes, { go = null, last = null, isFromAddress = false 
   for (const key of ["q", "m"]) if (key in changes) chosen.add(key);
   if ("a" in changes || "b" in changes) chosen.add("a").add("b");
   settle(changes, before, isFromAddress);
-  if (["q", "a", "b", "m"].some((key) => key in changes)) focus = last ?? ("q" in changes ? "request" : "pair");
+  if (["q", "a", "b", "m"].some((key) => key in changes)) focus = last ?? ("q" in changes ? "query" : "pair");
   const keys = Object.keys(state).filter((key) => state[key] !== before[key]);
-  if (keys.includes("systems") || keys.includes("requests")) filter();
+  if (keys.includes("runs") || keys.includes("queries")) filter();
   for (const [id, section] of sections) if (keys.some((key) => section.keys.includes(key))) waiting.add(id);
   if (!isFromAddress && chosen.size && location.hash !== currentAddress()) location.hash = currentAddress();
   if (go) drawAll();
@@ -101,19 +101,19 @@ export function change(changes, { go = null, last = null, isFromAddress = false 
 }
 
 /**
- * Make sure that the two systems differ, and choose a request that tells them apart unless the reader chose one.
+ * Make sure that the two runs differ, and choose a query that tells them apart unless the reader chose one.
  * @param {Partial<import("./state.js").State>} changes
  * @param {import("./state.js").State} before
  * @param {boolean} isFromAddress
  */
 function settle(changes, before, isFromAddress) {
-  if (state.a === state.b && D.systems.length > 1) {
+  if (state.a === state.b && D.runs.length > 1) {
     const other = "a" in changes && !("b" in changes) ? "b" : "a"; // the one to change
     const free = other === "b" ? before.a : before.b;
     state[other] = free === state[other] ? (free === 0 ? 1 : 0) : free;
   }
   const isOther = state.a !== before.a || state.b !== before.b;
-  if (!chosen.has("q") && (isOther || isFromAddress)) state.q = decisiveRequest(state.a, state.b);
+  if (!chosen.has("q") && (isOther || isFromAddress)) state.q = decisiveQuery(state.a, state.b);
 }
 
 /** @param {string} id */
@@ -132,7 +132,7 @@ export function followAddress() {
   }
   const { asked, unknown } = readAddress();
   const order = Object.keys(asked);
-  const go = order.length ? (order.at(-1) === "q" ? "request" : "pair") : null;
+  const go = order.length ? (order.at(-1) === "q" ? "query" : "pair") : null;
   change(asked, { go, last: go, isFromAddress: true });
   if (unknown.length) say(`This report has no ${listedText(unknown)}.`);
 }
@@ -156,13 +156,13 @@ function matching(texts, wanted) {
 }
 
 export function filter() {
-  shown.systems = matching(D.systems, state.systems);
-  const asked = D.requests.map((text, q) => `${text} ${requestText(q) ?? ""}`); // by their words too
-  shown.requests = matching(asked, state.requests);
+  shown.runs = matching(D.runs, state.runs);
+  const asked = D.queries.map((text, q) => `${text} ${queryText(q) ?? ""}`); // by their words too
+  shown.queries = matching(asked, state.queries);
   /** @type {[string, number[], string[]][]} */
   const kinds = [
-    ["run", shown.systems, D.systems],
-    ["query", shown.requests, D.requests],
+    ["run", shown.runs, D.runs],
+    ["query", shown.queries, D.queries],
   ];
   const parts = kinds
     .filter(([, some, all]) => some.length < all.length)

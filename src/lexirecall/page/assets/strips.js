@@ -1,14 +1,14 @@
-/** Strips: where each ranking has the relevant documents of a request. */
+/** Strips: where each ranking has the relevant documents of a query. */
 
 import { NONE, cut, grouped, visible } from "./text.js";
 import { h, listed, name, num, rowHead, svg, table, td, th, writtenAs } from "./elements.js";
 import { D, PREFERENCES, indices, isHeld, missing, numRelevant, ranking, thing } from "./data.js";
 import { shown, state } from "./state.js";
-import { system } from "./links.js";
+import { run } from "./links.js";
 import { showTip } from "./charts.js";
 import { documentText } from "./words.js";
 
-/** @typedef {{ s: number, own: import("./data.js").Ranking }} Ranked the ranking of a system */
+/** @typedef {{ s: number, own: import("./data.js").Ranking }} Ranked the ranking of a run */
 
 /**
  * Better first, by LexiRecall.
@@ -19,7 +19,7 @@ export const byLexiRecall = (x, y) => -PREFERENCES.LexiRecall(x.own.positions, y
 
 /** @param {number} q */
 export function rankings(q) {
-  return shown.systems.map((s) => ({ s, own: ranking(s, q) })).filter((each) => each.own);
+  return shown.runs.map((s) => ({ s, own: ranking(s, q) })).filter((each) => each.own);
 }
 
 const SCALE = 860; // of 1000: the rest of a strip is for what is missing
@@ -115,7 +115,7 @@ function nearest(event, { own, s }, q, x) {
   const best = indices(own.positions.length).reduce((i, j) => (i < 0 || distance(j) < distance(i) ? j : i), -1);
   if (best < 0 || distance(best) > 15) return "";
   const text = D.serving ? documentText(q, D.serving.by[s][q][best]) : documentText(q, own.documents[best]);
-  return `${cut(D.systems[s], 40)}: ${cut(D.relevant[q][own.documents[best]], 60)} at ${grouped(own.positions[best])}, level ${best + 1} of ${numRelevant(q)}${text ? `: ${cut(text, 120)}` : ""}`;
+  return `${cut(D.runs[s], 40)}: ${cut(D.relevant[q][own.documents[best]], 60)} at ${grouped(own.positions[best])}, level ${best + 1} of ${numRelevant(q)}${text ? `: ${cut(text, 120)}` : ""}`;
 }
 
 const MOST_DOCUMENTS = 500;
@@ -146,15 +146,15 @@ function lacking(own, q) {
  */
 export function stripTable(q, decided) {
   const all = rankings(q).sort(byLexiRecall);
-  const isChosen = (each) => D.systems.length > 1 && (each.s === state.a || each.s === state.b);
+  const isChosen = (each) => D.runs.length > 1 && (each.s === state.a || each.s === state.b);
   const chosen = [state.a, state.b].flatMap((s) =>
-    isHeld(s) && D.systems.length > 1 ? [{ s, own: ranking(s, q) }] : [],
+    isHeld(s) && D.runs.length > 1 ? [{ s, own: ranking(s, q) }] : [],
   );
   const rows = [...chosen, ...all.filter((each) => !isChosen(each))];
   const deepest = Math.max(2, ...rows.map(({ s, own }) => Math.max(D.retrieved[s][q], own.positions.at(-1) ?? 1)));
   const x = scaleTo(deepest);
   const m = numRelevant(q);
-  const isAlone = D.systems.length < 2;
+  const isAlone = D.runs.length < 2;
   const side = (s) => (isAlone ? "" : s === state.a ? "side-a" : s === state.b ? "side-b" : "");
   return table({
     caption: `The positions of the relevant ${thing()}s in each ranking: the line is the ranking, each dot a relevant ${thing()}.${isAlone ? "" : " The chosen pair comes first, then the other runs as LexiRecall ranks them on this query."}`,
@@ -172,7 +172,7 @@ export function stripTable(q, decided) {
       h(
         "tr",
         { class: side(each.s) },
-        rowHead(system(each.s, 28)),
+        rowHead(run(each.s, 28)),
         writtenAs(td(strip(each, q, x, decided)), each.own.positions.join(" ")),
         num(`${grouped(each.own.positions.length)} of ${grouped(m)}`),
         num(each.own.positions.length ? grouped(each.own.positions.at(-1)) : NONE),

@@ -1,28 +1,28 @@
-/** The tail: the values of two systems, each from its own worst request to its own best one. */
+/** The tail: the values of two runs, each from its own worst query to its own best one. */
 
 import { NONE, counted, cut, grouped, number, percent } from "./text.js";
 import { exact } from "./save.js";
 import { h, name, note, num, put, svg, table, td, th, writtenAs } from "./elements.js";
 import { D, direction, indices } from "./data.js";
 import { shown, state } from "./state.js";
-import { A, B, requestLink } from "./links.js";
+import { A, B, queryLink } from "./links.js";
 import { FONT, LETTER, chart, roundTicks, showTip, tickTexts, words } from "./charts.js";
 
-/** @typedef {{ q: number, value: number }} Valued a request and the value of a system on it */
-/** @typedef {{ s: number, ink: string, dash: string | null, rows: Valued[] }} Line the values of one system */
+/** @typedef {{ q: number, value: number }} Valued a query and the value of a run on it */
+/** @typedef {{ s: number, ink: string, dash: string | null, rows: Valued[] }} Line the values of one run */
 
 const TAIL_HEIGHT = 220;
 
 /**
- * The requests among some on which a system has a value, the worst first; equal ones in the order given.
+ * The queries among some on which a run has a value, the worst first; equal ones in the order given.
  * @param {number} k
  * @param {number} s
- * @param {number[]} requests
+ * @param {number[]} queries
  * @returns {Valued[]}
  */
-export function worstFirst(k, s, requests) {
+export function worstFirst(k, s, queries) {
   const values = D.values[k][s];
-  const rows = requests.flatMap((q) => (values?.[q] == null ? [] : [{ q, value: values[q] }]));
+  const rows = queries.flatMap((q) => (values?.[q] == null ? [] : [{ q, value: values[q] }]));
   return rows.sort((x, y) => direction(k) * (x.value - y.value) || x.q - y.q);
 }
 
@@ -30,7 +30,7 @@ export function worstFirst(k, s, requests) {
 const valueText = (k) => (/** @type {number | null} */ value) => number(value, D.measures[k].decimals ?? 4);
 
 /**
- * What is drawn at a share of the requests, in words.
+ * What is drawn at a share of the queries, in words.
  * @param {number} k
  * @param {Line[]} lines
  * @param {number} share
@@ -39,13 +39,13 @@ function tipAt(k, lines, share) {
   const told = lines.map(({ s, rows }) => {
     const place = Math.min(rows.length - 1, Math.floor(share * rows.length));
     const { q, value } = rows[place];
-    return `${cut(D.systems[s], 30)}: ${valueText(k)(value)}, query ${cut(D.requests[q], 20)} (${place + 1} of ${rows.length})`;
+    return `${cut(D.runs[s], 30)}: ${valueText(k)(value)}, query ${cut(D.queries[q], 20)} (${place + 1} of ${rows.length})`;
   });
   return told.join("; ");
 }
 
 /**
- * Steps from the worst request to the best, each as wide as its share.
+ * Steps from the worst query to the best, each as wide as its share.
  * @param {Line} line
  * @param {(share: number) => number} x
  * @param {(value: number) => number} y
@@ -66,7 +66,7 @@ function tailLegend(lines, width) {
   const most = Math.max(8, Math.floor((width - 40) / LETTER));
   return lines.map(({ s, ink, dash }, i) => [
     svg("path", { d: `M0 ${8 + 18 * i}H26`, stroke: ink, "stroke-width": 2, "stroke-dasharray": dash }),
-    words(cut(D.systems[s], most), { x: 34, y: FONT + 18 * i }),
+    words(cut(D.runs[s], most), { x: 34, y: FONT + 18 * i }),
   ]);
 }
 
@@ -113,7 +113,7 @@ function tailDrawing(k, lines, label, width) {
 }
 
 /**
- * The means of both tails, over all requests.
+ * The means of both tails, over all queries.
  * @param {number} k
  */
 function tailSentence(k) {
@@ -127,7 +127,7 @@ function tailSentence(k) {
     h("span", { class: "side-b" }, B()),
     ` of ${of(state.b)}. `,
     D.measures[k].is_preference && "The value of a preference is the win rate against all other runs. ",
-    shown.requests.length < D.requests.length && "The lines follow the filter; the means cover all queries.",
+    shown.queries.length < D.queries.length && "The lines follow the filter; the means cover all queries.",
   );
 }
 
@@ -140,7 +140,7 @@ function tailTable(k, lines) {
   const cells = (/** @type {Line} */ { rows }, /** @type {number} */ place) => {
     const row = rows[place];
     return row
-      ? [td(requestLink(row.q)), writtenAs(num(valueText(k)(row.value)), exact(row.value))]
+      ? [td(queryLink(row.q)), writtenAs(num(valueText(k)(row.value)), exact(row.value))]
       : [td(NONE), num(NONE)];
   };
   return table({
@@ -150,8 +150,8 @@ function tailTable(k, lines) {
       null,
       th("place", { class: "num" }),
       lines.map(({ s }) => [
-        th(["query of ", name(D.systems[s])]),
-        writtenAs(th("value", { class: "num" }), `value of ${D.systems[s]}`),
+        th(["query of ", name(D.runs[s])]),
+        writtenAs(th("value", { class: "num" }), `value of ${D.runs[s]}`),
       ]),
     ),
     rows: indices(Math.max(...lines.map(({ rows }) => rows.length))),
@@ -161,22 +161,22 @@ function tailTable(k, lines) {
 }
 
 /**
- * Draw where the tail of two systems differs under a measure; nothing if the page does not hold their values.
+ * Draw where the tail of two runs differs under a measure; nothing if the page does not hold their values.
  * @param {HTMLElement} element
  * @param {number} k
  */
 export function drawTail(element, k) {
   /** @type {Line[]} */
   const lines = [
-    { s: state.a, ink: "var(--side-a)", dash: null, rows: worstFirst(k, state.a, shown.requests) },
-    { s: state.b, ink: "var(--side-b)", dash: "6 3", rows: worstFirst(k, state.b, shown.requests) },
+    { s: state.a, ink: "var(--side-a)", dash: null, rows: worstFirst(k, state.a, shown.queries) },
+    { s: state.b, ink: "var(--side-b)", dash: "6 3", rows: worstFirst(k, state.b, shown.queries) },
   ];
   const measure = cut(D.measures[k].name);
   element.hidden = !D.tail || lines.some(({ rows }) => !rows.length);
   if (element.hidden) return;
   const ends = lines.map(({ s, rows }) => {
     const [worst, best] = [rows[0], rows[rows.length - 1]].map(({ value }) => valueText(k)(value));
-    return `${cut(D.systems[s])} from ${worst} to ${best}`;
+    return `${cut(D.runs[s])} from ${worst} to ${best}`;
   });
   const label = `${measure} of each query, from worst to best: ${ends.join("; ")}`;
   const space = h("div");
@@ -187,5 +187,5 @@ export function drawTail(element, k) {
     space,
     h("details", null, h("summary", null, "The values that are drawn"), tailTable(k, lines)),
   );
-  chart(space, `${measure} sorted ${D.systems[state.a]} and ${D.systems[state.b]}`, (width) => tailDrawing(k, lines, label, width));
+  chart(space, `${measure} sorted ${D.runs[state.a]} and ${D.runs[state.b]}`, (width) => tailDrawing(k, lines, label, width));
 }

@@ -1,18 +1,18 @@
-/** Worst-off requests: those with the least found. */
+/** Worst-off queries: those with the least found. */
 
 import { NONE, counted, cut, grouped, percent } from "./text.js";
 import { chooser, h, name, note, num, put, rowHead, table, td, th } from "./elements.js";
 import { D, indices, isHeld, numRelevant, takesPart, thing } from "./data.js";
 import { change, sections, shown, state } from "./state.js";
-import { requestLink, systemOptions } from "./links.js";
+import { queryLink, runOptions } from "./links.js";
 import { MOST_BARS, sortedBars } from "./bars.js";
-import { requestColumns, requestTextCell, requestTextHead } from "./words.js";
+import { queryColumns, queryTextCell, queryTextHead } from "./words.js";
 
 /** @param {HTMLElement} body */
 export function setUpWorst(body) {
   const choice = chooser("For", (worst) => change({ worst }));
   const [bars, space] = [h("div"), h("div")];
-  const beside = h("div", { class: requestColumns() }, space, bars);
+  const beside = h("div", { class: queryColumns() }, space, bars);
   body.append(
     h("div", { class: "controls" }, choice.element),
     note(
@@ -24,12 +24,12 @@ export function setUpWorst(body) {
 }
 
 /**
- * Recall and last position of a request, for one system or as the mean over the systems shown.
+ * Recall and last position of a query, for one run or as the mean over the runs shown.
  * @param {number} q
- * @param {number[]} systems
+ * @param {number[]} runs
  */
-function recallOf(q, systems) {
-  const packed = systems.filter((s) => takesPart(s, q)).map((s) => ({ s, list: D.found[s][q] }));
+function recallOf(q, runs) {
+  const packed = runs.filter((s) => takesPart(s, q)).map((s) => ({ s, list: D.found[s][q] }));
   if (!packed.length) return null;
   const m = numRelevant(q);
   const shares = packed.map(({ list }) => list.length / 2 / m);
@@ -57,11 +57,11 @@ function lastOf(list) {
 
 export function drawWorst() {
   const { choice, bars, space } = sections.get("worst").parts;
-  const held = shown.systems.filter(isHeld);
+  const held = shown.runs.filter(isHeld);
   const everyone = held.length === 1 ? "the run shown" : `all ${counted(held.length, "run")} shown (mean)`;
-  choice.set([[-1, everyone], ...systemOptions().filter(([s]) => isHeld(s))], state.worst);
+  choice.set([[-1, everyone], ...runOptions().filter(([s]) => isHeld(s))], state.worst);
   const isOne = state.worst >= 0;
-  const rows = shown.requests.map((q) => recallOf(q, isOne ? [state.worst] : held)).filter(Boolean);
+  const rows = shown.queries.map((q) => recallOf(q, isOne ? [state.worst] : held)).filter(Boolean);
   rows.sort(
     (x, y) => x.recall - y.recall || (y.last === x.last ? y.lastFound - x.lastFound : y.last - x.last) || x.q - y.q,
   );
@@ -74,7 +74,7 @@ export function drawWorst() {
       q,
       value: recall,
       fill: "var(--series-0)",
-      tip: `query ${cut(D.requests[q], 40)}: ${percent(recall)} of ${counted(m, `relevant ${thing()}`)}`,
+      tip: `query ${cut(D.queries[q], 40)}: ${percent(recall)} of ${counted(m, `relevant ${thing()}`)}`,
     }));
   const half = rows.filter((row) => row.recall < 0.5).length;
   sortedBars(
@@ -93,13 +93,13 @@ export function drawWorst() {
 function worstTable(rows, isOne) {
   return table({
     caption: isOne
-      ? h("span", null, "The worst-off queries of ", name(D.systems[state.worst]))
+      ? h("span", null, "The worst-off queries of ", name(D.runs[state.worst]))
       : "The worst-off queries, over the runs shown",
     head: h(
       "tr",
       null,
       th("query"),
-      requestTextHead(),
+      queryTextHead(),
       th("relevant", { class: "num" }),
       th(isOne ? "found" : "found, mean", { class: "num" }),
       isOne
@@ -111,8 +111,8 @@ function worstTable(rows, isOne) {
       h(
         "tr",
         null,
-        rowHead(requestLink(row.q)),
-        requestTextCell(row.q),
+        rowHead(queryLink(row.q)),
+        queryTextCell(row.q),
         num(grouped(row.m)),
         h("td", { class: "num value", "--share": row.recall }, percent(row.recall)),
         isOne
@@ -120,7 +120,7 @@ function worstTable(rows, isOne) {
           : [
               num(`${grouped(row.complete)} of ${grouped(row.count)}`),
               num(percent(row.bestRecall)),
-              td(row.bestRecall > 0 ? name(D.systems[row.best], 40) : NONE),
+              td(row.bestRecall > 0 ? name(D.runs[row.best], 40) : NONE),
             ],
       ),
     first: 10,

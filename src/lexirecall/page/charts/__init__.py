@@ -8,21 +8,32 @@ into SVG, PDF and PNG. Not here: scales, axes and marks (svg).
 from collections.abc import Mapping
 from typing import Any
 
-from lexirecall.page.charts import curves, measures, requests, systems, tail
+from lexirecall.page.charts import curves, measures, queries, runs, tail
 from lexirecall.page.charts.curves import recall_by_share, recall_curves
 from lexirecall.page.charts.measures import agreement_and_ties, depths_needed
-from lexirecall.page.charts.requests import request_differences, request_strips
-from lexirecall.page.charts.systems import difference_intervals, leaderboard, pair_matrix
+from lexirecall.page.charts.queries import query_differences, query_strips
+from lexirecall.page.charts.runs import difference_intervals, leaderboard, pair_matrix
 from lexirecall.page.charts.tail import sorted_values
 from lexirecall.page.findings import Findings
 from lexirecall.svg import Drawing
 
 __all__ = [
-    "CHARTS", "agreement_and_ties", "charts_of", "depths_needed", "difference_intervals", "leaderboard", "page_charts",
-    "pair_matrix", "recall_by_share", "recall_curves", "request_differences", "request_strips", "sorted_values",
+    "CHARTS",
+    "agreement_and_ties",
+    "charts_of",
+    "depths_needed",
+    "difference_intervals",
+    "leaderboard",
+    "page_charts",
+    "pair_matrix",
+    "query_differences",
+    "query_strips",
+    "recall_by_share",
+    "recall_curves",
+    "sorted_values",
 ]  # fmt: skip
 
-CHARTS = (*systems.CHARTS, *requests.CHARTS, *tail.CHARTS, *curves.CHARTS, *measures.CHARTS)
+CHARTS = (*runs.CHARTS, *queries.CHARTS, *tail.CHARTS, *curves.CHARTS, *measures.CHARTS)
 """Every chart, in the order in which they are written."""
 
 
@@ -43,7 +54,7 @@ def charts_of(findings: Findings) -> dict[str, Drawing]:
 def page_charts(findings: Findings, payload: Mapping[str, Any]) -> dict[str, dict[str, str]]:
     """Return the charts of the page that do not depend on what its reader chooses, as SVG in the colours of the page.
 
-    Those that a script of the page places are drawn from the payload: `systems`, `labels`, `recall` and `study`. The
+    Those that a script of the page places are drawn from the payload: `runs`, `labels`, `recall` and `study`. The
     others have the section at the end of which they are shown, and a title. Charts with nothing to show are left out:
     those of the measures, if there is only one run.
 

@@ -6,7 +6,7 @@ Belongs here: the panel that several charts are made of.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lexirecall.svg import Drawing, Element, bar, of_system, rule, text, text_width
+from lexirecall.svg import Drawing, Element, bar, of_run, rule, text, text_width
 from lexirecall.svg.axes import BELOW, TITLE, Area, axis_below, end_of, names_beside, room_for
 from lexirecall.svg.scales import Bands, Linear
 
@@ -21,7 +21,7 @@ class Bar:
     name: str
     value: float | None
     text: str = ""
-    system: int | None = None
+    run: int | None = None
     """The place of the run on the page, for a bar that belongs to one."""
 
 
@@ -64,4 +64,4 @@ def _bar(row: Bar, scale: Linear, y: float) -> list[Element]:
         return []
     start, end = scale(0), scale(row.value)
     marks = bar(start, y - 7, end - start, 14, "series-0"), text(max(start, end) + 4, y, row.text)
-    return [*marks] if row.system is None else [of_system(row.system, *marks)]
+    return [*marks] if row.run is None else [of_run(row.run, *marks)]

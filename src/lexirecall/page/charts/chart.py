@@ -1,6 +1,6 @@
 """Chart: one row of the list of charts.
 
-Belongs here: what a row says. Not here: the rows and what draws them (systems, requests, measures).
+Belongs here: what a row says. Not here: the rows and what draws them (runs, queries, measures).
 """
 
 from collections.abc import Callable, Mapping

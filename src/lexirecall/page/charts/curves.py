@@ -11,16 +11,16 @@ import numpy as np
 
 from lexirecall.manifest import Policies
 from lexirecall.page.charts.chart import Chart
-from lexirecall.page.charts.requests import system_index
+from lexirecall.page.charts.queries import run_index
 from lexirecall.page.findings import Findings
 from lexirecall.page.recall import recall_columns
 from lexirecall.positions import Positions
-from lexirecall.svg import COLORS, DASHES, SHAPES, Drawing, Element, line, of_system, point, text
+from lexirecall.svg import COLORS, DASHES, SHAPES, Drawing, Element, line, of_run, point, text
 from lexirecall.svg.axes import BELOW, Area, axis_below, axis_beside, brief, legend, room_beside, room_for
 from lexirecall.svg.scales import Linear, Logarithmic
 
 Curves = Sequence[tuple[str, Sequence[float | None] | None]]
-"""By system, its name and its mean at each depth, if it has any."""
+"""By run, its name and its mean at each depth, if it has any."""
 References = Sequence[tuple[str, Sequence[float]]]
 """What curves are compared with, in the order of REFERENCE_DASHES."""
 REFERENCE_DASHES: tuple[Sequence[float], ...] = ([6, 3], [1.5, 3])
@@ -28,7 +28,7 @@ _RECALL = Linear(0, 1, 270, 10, is_share=True)
 
 
 def recall_curves(
-    positions: Positions, systems: Sequence[str] | None = None, *, policies: Policies | None = None
+    positions: Positions, runs: Sequence[str] | None = None, *, policies: Policies | None = None
 ) -> Drawing:
     """Draw the mean recall of runs by depth of the list: the first ten in colour, the others in grey.
 
@@ -37,12 +37,12 @@ def recall_curves(
     >>> recall_curves(positions).label
     'Mean recall by depth. At depth 5: x 100.0 %, y 100.0 %, ideal 100.0 %'
     """
-    names, curves = _curves(positions, systems, policies)
+    names, curves = _curves(positions, runs, policies)
     return draw_recall(curves["depths"], _named(names, curves["mean"]), references=_references(curves))
 
 
 def recall_by_share(
-    positions: Positions, systems: Sequence[str] | None = None, *, policies: Policies | None = None
+    positions: Positions, runs: Sequence[str] | None = None, *, policies: Policies | None = None
 ) -> Drawing | None:
     """Draw the mean recall of runs by the share of the corpus that is read; None if the corpus size is unknown.
 
@@ -51,7 +51,7 @@ def recall_by_share(
     >>> recall_by_share(positions).label
     'Mean recall by share of the corpus read. At 10 %: x 100.0 %, ideal 100.0 %, random order 10.0 %'
     """
-    names, curves = _curves(positions, systems, policies)
+    names, curves = _curves(positions, runs, policies)
     shared = curves.get("by_share")
     if shared is None:
         return None
@@ -59,16 +59,16 @@ def recall_by_share(
 
 
 def _curves(
-    positions: Positions, systems: Sequence[str] | None, policies: Policies | None
+    positions: Positions, runs: Sequence[str] | None, policies: Policies | None
 ) -> tuple[Sequence[str], dict[str, Any]]:
     policies = policies or Policies()
-    chosen = positions.systems if systems is None else systems
-    places = [system_index(positions, name) for name in chosen]
+    chosen = positions.runs if runs is None else runs
+    places = [run_index(positions, name) for name in chosen]
     return chosen, recall_columns(positions.at_level(policies.level), places, positions.counted(policies))
 
 
 def _named(names: Iterable[str], means: Iterable[Any]) -> list[tuple[str, Any]]:
-    """Give each curve its name; a system without means has none."""
+    """Give each curve its name; a run without means has none."""
     named = zip(names, means, strict=True)
     return [
         (name, None if curve is None else [mean if _is_known(mean) else None for mean in curve])
@@ -87,7 +87,7 @@ def _is_known(value: float | None) -> bool:
 
 
 def draw_recall(depths: Sequence[int], curves: Curves, *, references: References = ()) -> Drawing:
-    """Draw the mean recall of each system at these depths; draw nothing for a system without means.
+    """Draw the mean recall of each run at these depths; draw nothing for a run without means.
 
     >>> draw_recall([1, 2], [("x", [0.5, 1.0])]).label
     'Mean recall by depth. At depth 2: x 100.0 %'
@@ -99,7 +99,7 @@ def draw_recall(depths: Sequence[int], curves: Curves, *, references: References
 
 
 def draw_recall_by_share(shares: Sequence[float], curves: Curves, *, references: References = ()) -> Drawing:
-    """Draw the mean recall of each system at these shares of the corpus, all of them above 0.
+    """Draw the mean recall of each run at these shares of the corpus, all of them above 0.
 
     >>> draw_recall_by_share([0.1, 1], [("x", [0.5, 1.0])], references=[("ideal", [1.0, 1.0])]).label
     'Mean recall by share of the corpus read. At 10 %: x 50.0 %, ideal 100.0 %'
@@ -134,11 +134,11 @@ def _drawn(
     known = [(i, name, means) for i, name, means in known if means]
     places = {i: [(x(depth), y(mean)) for depth, mean in zip(depths, means, strict=True)] for i, _, means in known}
     grey = [
-        of_system(i, line(places[i], "muted", title=brief(name), stroke_opacity=0.35))
+        of_run(i, line(places[i], "muted", title=brief(name), stroke_opacity=0.35))
         for i, name, _ in known[len(COLORS) :]
     ]
     coloured = [
-        of_system(
+        of_run(
             i,
             line(places[i], f"series-{k}", dash=DASHES[k], stroke_width=1.8),
             *_points(k, name, places[i], within, means),
@@ -165,15 +165,15 @@ def _points(
         yield point(x, y, SHAPES[k], f"series-{k}", radius=3, title=f"{brief(name)}: {percent_text(mean)} {where}")
 
 
-def _key(systems: Sequence[tuple[int, str]], references: Sequence[str], x: float) -> tuple[tuple[Element, ...], float]:
-    """Return the legend of systems, the first ten by name, and of references, and its width."""
+def _key(runs: Sequence[tuple[int, str]], references: Sequence[str], x: float) -> tuple[tuple[Element, ...], float]:
+    """Return the legend of runs, the first ten by name, and of references, and its width."""
     entries = []
-    for k, (i, name) in enumerate(systems[: len(COLORS)]):
+    for k, (i, name) in enumerate(runs[: len(COLORS)]):
         sample = line([(0, 0), (24, 0)], f"series-{k}", dash=DASHES[k], stroke_width=1.8)
         shape = point(12, 0, SHAPES[k], f"series-{k}", radius=3)
-        entries.append([of_system(i, sample, shape, text(30, 0, name, limit=180))])
-    names = [name for _, name in systems[: len(COLORS)]]
-    if others := len(systems) - len(entries):
+        entries.append([of_run(i, sample, shape, text(30, 0, name, limit=180))])
+    names = [name for _, name in runs[: len(COLORS)]]
+    if others := len(runs) - len(entries):
         names.append(f"{others:,} more")
         entries.append([line([(0, 0), (24, 0)], "muted", stroke_opacity=0.35), text(30, 0, names[-1])])
     for name, dash in zip(references, REFERENCE_DASHES, strict=False):
@@ -183,13 +183,13 @@ def _key(systems: Sequence[tuple[int, str]], references: Sequence[str], x: float
 
 
 def _recall_of_page(payload: Mapping[str, Any]) -> Drawing:
-    names = (f"{letters} {name}" for letters, name in zip(payload["labels"], payload["systems"], strict=True))
+    names = (f"{letters} {name}" for letters, name in zip(payload["labels"], payload["runs"], strict=True))
     recall = payload["recall"]
     return draw_recall(recall["depths"], _named(names, recall["mean"]), references=_references(recall))
 
 
 def _shares_of_page(payload: Mapping[str, Any]) -> Drawing | None:
-    names = (f"{letters} {name}" for letters, name in zip(payload["labels"], payload["systems"], strict=True))
+    names = (f"{letters} {name}" for letters, name in zip(payload["labels"], payload["runs"], strict=True))
     if (shared := payload["recall"].get("by_share")) is None:
         return None
     return draw_recall_by_share(shared["shares"], _named(names, shared["mean"]), references=_references(shared))

@@ -1,6 +1,6 @@
 """Charts of measures: how deep one must read, and how the measures behave on these data.
 
-Belongs here: drawings over all requests.
+Belongs here: drawings over all queries.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,11 +14,11 @@ from lexirecall.names import Names
 from lexirecall.page.charts.bars import ROW, Bar, bars
 from lexirecall.page.charts.chart import Chart, of_comparison
 from lexirecall.page.charts.curves import percent_text
-from lexirecall.page.charts.requests import system_index
+from lexirecall.page.charts.queries import run_index
 from lexirecall.page.findings import Findings, agreements, with_lexirecall
 from lexirecall.page.recall import RECALLS, median_depths
 from lexirecall.positions import Positions
-from lexirecall.svg import SHAPES, Drawing, Element, in_columns, of_system, point, text
+from lexirecall.svg import SHAPES, Drawing, Element, in_columns, of_run, point, text
 from lexirecall.svg.axes import (
     BELOW,
     Area,
@@ -40,7 +40,7 @@ PANELS = {
 
 
 def depths_needed(
-    positions: Positions, systems: Sequence[str] | None = None, *, policies: Policies | None = None
+    positions: Positions, runs: Sequence[str] | None = None, *, policies: Policies | None = None
 ) -> Drawing:
     """Draw the median depth at which 75, 95 and 100 % of the relevant documents are found, for each run.
 
@@ -51,7 +51,7 @@ def depths_needed(
     >>> depths_needed(positions).label
     'Median depth needed for 75 %, 95 % and 100 % of the relevant documents, for 2 runs'
     """
-    names = positions.systems if systems is None else systems
+    names = positions.runs if runs is None else runs
     rows = depth_rows(positions, names, policies=policies)
     recalls = [_share(recall) for recall in RECALLS]
     frame = Area(room_for(names) + 12, 4, 320, ROW * max(len(names), 3))
@@ -70,7 +70,7 @@ def depths_needed(
     around = *axis_below(frame, x, "median depth needed"), *names_beside(frame, bands, names), *key
     said = f"{', '.join(recalls[:-1])} and {recalls[-1]} of the relevant documents"
     label = f"Median depth needed for {said}, for {counted(len(names), 'run')}"
-    drawn = (of_system(i, *each) for i, each in enumerate(marks) if each)
+    drawn = (of_run(i, *each) for i, each in enumerate(marks) if each)
     return Drawing(frame.right + 84, frame.bottom + BELOW, (*around, *drawn), label)
 
 
@@ -78,10 +78,8 @@ def _share(recall: float) -> str:
     return f"{100 * recall:.0f} %"
 
 
-def depth_rows(
-    positions: Positions, systems: Sequence[str], *, policies: Policies | None = None
-) -> list[dict[str, Any]]:
-    """Give one row for each system and recall: the median depth, and the share of lists that reach it.
+def depth_rows(positions: Positions, runs: Sequence[str], *, policies: Policies | None = None) -> list[dict[str, Any]]:
+    """Give one row for each run and recall: the median depth, and the share of lists that reach it.
 
     A row with an infinite depth is left out.
     """
@@ -90,8 +88,8 @@ def depth_rows(
     rows = []
     for recall in RECALLS:
         medians, shares = median_depths(projection, recall, rankings)
-        for name in systems:
-            s = system_index(positions, name)
+        for name in runs:
+            s = run_index(positions, name)
             row = {"run": name, "recall": _share(recall), "reached": float(shares[s])}
             rows += [{**row, "depth": float(medians[s])}] if np.isfinite(medians[s]) else []
     return rows

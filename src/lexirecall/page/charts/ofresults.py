@@ -1,6 +1,6 @@
 """Charts of results: what a notebook shows below the table of a result.
 
-Belongs here: which charts a result has. Not here: what draws them (systems, requests, curves), the cell (notebook).
+Belongs here: which charts a result has. Not here: what draws them (runs, queries, curves), the cell (notebook).
 """
 
 from collections.abc import Callable
@@ -11,8 +11,8 @@ import numpy as np
 from lexirecall.page import Report
 from lexirecall.page.charts.bars import Bar, bars
 from lexirecall.page.charts.curves import recall_curves
-from lexirecall.page.charts.requests import draw_strips
-from lexirecall.page.charts.systems import difference_intervals, leaderboard, pair_matrix
+from lexirecall.page.charts.queries import draw_strips
+from lexirecall.page.charts.runs import difference_intervals, leaderboard, pair_matrix
 from lexirecall.statistics.aggregate import METHODS
 from lexirecall.svg import Drawing
 from lexirecall.svg.axes import brief
@@ -67,8 +67,8 @@ def _of_ranking(ranking: Ranking) -> list[Drawing]:
 
 def _of_query(query: QueryExplanation) -> list[Drawing]:
     sides = query.a, query.b
-    items = [item for side in sides for item in _found(side, query.level)]
-    return [draw_strips([_list_of(side) for side in sides], items, query.id)]
+    documents = [document for side in sides for document in _found(side, query.level)]
+    return [draw_strips([_list_of(side) for side in sides], documents, query.id)]
 
 
 def _list_of(side: Side) -> dict[str, Any]:

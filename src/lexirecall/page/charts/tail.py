@@ -1,4 +1,4 @@
-"""Chart of the tail: the values of two systems, each from its own worst request to its own best one.
+"""Chart of the tail: the values of two runs, each from its own worst query to its own best one.
 
 Belongs here: that drawing, for files. Not here: the same for a pair that a reader of the page chooses (assets).
 """
@@ -72,7 +72,7 @@ def _key(names: Sequence[str]) -> tuple[Element, ...]:
 
 
 def _tail(findings: Findings, _comparison: Comparison) -> Drawing | None:
-    """Draw the two best systems under the first measure that has a value for one ranking, if there is one."""
+    """Draw the two best runs under the first measure that has a value for one ranking, if there is one."""
     with_values = [str(row) for row in findings.scores.measures if not isinstance(row, Preference)]
     a, b = findings.best_first[:2]
     return sorted_values(findings.scores, a, b, with_values[0]) if with_values else None

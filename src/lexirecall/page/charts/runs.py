@@ -1,4 +1,4 @@
-"""Charts of systems: their means, by how much they differ, and each pair of them.
+"""Charts of runs: their means, by how much they differ, and each pair of them.
 
 Belongs here: drawings of a comparison.
 """
@@ -20,7 +20,7 @@ from lexirecall.svg import (
     bar,
     element,
     in_columns,
-    of_system,
+    of_run,
     point,
     rule,
     text,
@@ -35,7 +35,7 @@ from lexirecall.verbs.comparison import Comparison
 from lexirecall.verbs.scores import Scores
 
 MOST_LABELLED = 16
-"""The most systems for which a matrix has numbers in its cells."""
+"""The most runs for which a matrix has numbers in its cells."""
 STARRED = 12
 """Pixels of a cell with room for a star; smaller cells have a dot."""
 
@@ -59,7 +59,7 @@ def leaderboard(result: Comparison | Scores, measures: Names | None = None) -> D
 def _means(averages: Averages, c: int, order: Sequence[int]) -> Drawing:
     measure, means = averages.measures[c], averages.means[:, c].tolist()
     rows = [
-        Bar(averages.runs[s], means[s], number(means[s], measure.decimals), system=i)
+        Bar(averages.runs[s], means[s], number(means[s], measure.decimals), run=i)
         if np.isfinite(means[s])
         else Bar(averages.runs[s], None)
         for i, s in enumerate(order)
@@ -87,7 +87,7 @@ def difference_intervals(comparison: Comparison, measure: str | None = None) -> 
     frame = Area(room_for(names) + 12, 4, 320, ROW * len(names))
     drawn = [row[end] for row in rows.values() for end in ("low", "difference", "high") if row[end] is not None]
     x, bands = Linear.over(drawn, frame.left, frame.right), Bands(len(names), frame.top, ROW)
-    marks = [of_system(i, *_interval(rows[name], x, bands(k))) for k, (i, name) in enumerate(others) if name in rows]
+    marks = [of_run(i, *_interval(rows[name], x, bands(k))) for k, (i, name) in enumerate(others) if name in rows]
     what = "difference" if compared.family.layout is None else "difference of responses"
     title = f"{compared.measure}: {what} from {brief(comparison.runs[reference])}"
     zero = rule(x(0), frame.top, x(0), frame.bottom, "muted", dash="3 3")
@@ -109,7 +109,7 @@ def _said(row: dict[str, Any], compared: MeasureComparison) -> str:
 
 
 def difference_rows(comparison: Comparison, compared: MeasureComparison, reference: int) -> list[dict[str, Any]]:
-    """Give one row for each other system: its difference from the reference, with the ends of its interval."""
+    """Give one row for each other run: its difference from the reference, with the ends of its interval."""
     differences, significant = _square(comparison, compared)
     lows, highs = (np.full_like(differences, np.nan) for _ in range(2))
     shown = compared.family.layout or compared.family
@@ -214,7 +214,7 @@ def matrix_rows(comparison: Comparison, compared: MeasureComparison) -> list[dic
 
 
 def _square(comparison: Comparison, compared: MeasureComparison) -> tuple[FloatArray, Any]:
-    """Return the difference of each pair of systems, [S, S], nan if not tested; and which are significant.
+    """Return the difference of each pair of runs, [S, S], nan if not tested; and which are significant.
 
     It is that of the means; with HSD that of the responses, because those are significant or not.
     """

@@ -1,4 +1,4 @@
-/** One request: what decides it, in words and level by level. */
+/** One query: what decides it, in words and level by level. */
 
 import { NONE, counted, grouped } from "./text.js";
 import { chooser, h, listed, name, note, num, put, rowHead, table, td, th } from "./elements.js";
@@ -7,21 +7,21 @@ import { change, sections, shown, state } from "./state.js";
 import { A, B, notHeld, pairChoosers, place } from "./links.js";
 import { firstServer, servedCell, serversOf } from "./serving.js";
 import { byLexiRecall, rankings, stripTable } from "./strips.js";
-import { documentColumns, documentTextCell, documentTextHead, requestText, requestWords } from "./words.js";
+import { documentColumns, documentTextCell, documentTextHead, queryText, queryWords } from "./words.js";
 
 /** @param {HTMLElement} body */
-export function setUpRequest(body) {
+export function setUpQuery(body) {
   const choice = chooser("Query", (q) => change({ q }));
   const step = (by) => () => {
-    const near = shown.requests.includes(state.q) ? shown.requests : [...shown.requests, state.q].sort((x, y) => x - y);
+    const near = shown.queries.includes(state.q) ? shown.queries : [...shown.queries, state.q].sort((x, y) => x - y);
     change({ q: near[(near.indexOf(state.q) + by + near.length) % near.length] });
   };
   const previous = h("button", { type: "button", "aria-label": "Previous query", onclick: step(-1) }, "‹ previous");
   const next = h("button", { type: "button", "aria-label": "Next query", onclick: step(1) }, "next ›");
-  const pair = pairChoosers("request");
+  const pair = pairChoosers("query");
   const space = h("div");
   body.append(
-    h("div", { class: "controls" }, choice.element, previous, next, D.systems.length > 1 ? pair.elements : []),
+    h("div", { class: "controls" }, choice.element, previous, next, D.runs.length > 1 ? pair.elements : []),
     space,
   );
   return { choice, pair, space };
@@ -29,19 +29,19 @@ export function setUpRequest(body) {
 
 const MOST_OPTIONS = 1000;
 
-function requestOptions() {
-  const near = new Set(shown.requests.slice(0, MOST_OPTIONS)).add(state.q);
+function queryOptions() {
+  const near = new Set(shown.queries.slice(0, MOST_OPTIONS)).add(state.q);
   return [...near].sort((x, y) => x - y).map((q) => [q, optionOf(q)]);
 }
 
 /** @param {number} q */
 function optionOf(q) {
-  const text = requestText(q);
-  return text ? `${D.requests[q]}: ${text}` : D.requests[q];
+  const text = queryText(q);
+  return text ? `${D.queries[q]}: ${text}` : D.queries[q];
 }
 
 /**
- * What decides between two systems, in the words of `lexirecall explain`.
+ * What decides between two runs, in the words of `lexirecall explain`.
  * @param {import("./data.js").Decided} decided
  */
 function sentence(decided) {
@@ -156,14 +156,14 @@ function documentTable(q) {
         documentTextCell(q, D.serving ? firstServer(q, each.unit) : each.unit),
         num(grouped(each.count)),
         num(each.count ? grouped(each.best) : NONE),
-        td(each.by < 0 ? NONE : name(D.systems[each.by], 40)),
+        td(each.by < 0 ? NONE : name(D.runs[each.by], 40)),
       ),
     first: 10,
   });
 }
 
 /** @param {number} q */
-function requestLead(q) {
+function queryLead(q) {
   const all = rankings(q).sort(byLexiRecall);
   const m = counted(numRelevant(q), `relevant ${thing()}`);
   if (!all.length) return [`It has ${m}.`];
@@ -173,27 +173,27 @@ function requestLead(q) {
   const last = count ? `, the last at ${grouped(best.own.positions.at(-1))}` : "";
   return [
     `It has ${m}. `,
-    all.length > 1 ? ["LexiRecall puts ", name(D.systems[best.s]), " first: it"] : [name(D.systems[best.s])],
+    all.length > 1 ? ["LexiRecall puts ", name(D.runs[best.s]), " first: it"] : [name(D.runs[best.s])],
     ` finds ${count ? grouped(count) : "none"}${last}. `,
     nobody
-      ? `${counted(nobody, thing())} ${nobody === 1 ? "is" : "are"} found by no run${all.length < D.systems.length ? " shown" : ""}.`
+      ? `${counted(nobody, thing())} ${nobody === 1 ? "is" : "are"} found by no run${all.length < D.runs.length ? " shown" : ""}.`
       : "Each is found by at least one run.",
   ].flat();
 }
 
-export function drawRequest() {
-  const { choice, pair, space } = sections.get("request").parts;
-  if (!D.requests.length) return put(space, note("No query has a relevant document."));
+export function drawQuery() {
+  const { choice, pair, space } = sections.get("query").parts;
+  if (!D.queries.length) return put(space, note("No query has a relevant document."));
   const { q } = state;
-  choice.set(requestOptions(), q);
+  choice.set(queryOptions(), q);
   pair.update();
-  const decided = D.systems.length > 1 ? decide(state.a, state.b, q) : null;
+  const decided = D.runs.length > 1 ? decide(state.a, state.b, q) : null;
   put(
     space,
-    h("h3", null, "Query ", name(D.requests[q], 80)),
-    requestWords(q),
-    h("p", null, requestLead(q)),
-    decided ? h("p", { class: "lead sentence" }, sentence(decided)) : D.systems.length > 1 && notHeld(),
+    h("h3", null, "Query ", name(D.queries[q], 80)),
+    queryWords(q),
+    h("p", null, queryLead(q)),
+    decided ? h("p", { class: "lead sentence" }, sentence(decided)) : D.runs.length > 1 && notHeld(),
     stripTable(q, decided),
     h("div", { class: documentColumns() }, decided && numRelevant(q) ? levelTable(decided, q) : "", documentTable(q)),
   );

@@ -1,6 +1,6 @@
 /* The reader of a run: what it knows between two blocks, and what its rows do. */
-#ifndef LEXIRECALL_REQUESTS_H
-#define LEXIRECALL_REQUESTS_H
+#ifndef LEXIRECALL_QUERIES_H
+#define LEXIRECALL_QUERIES_H
 
 #include "blanks.h"
 #include "descending.h"
@@ -12,12 +12,12 @@ struct Reader {
     Settings settings;
     Result result;
     Status status;
-    IdSet requests;    /* those judged first, then the others */
-    Buffer closed;     /* a byte for each judged request: its lines have ended */
+    IdSet queries;    /* those judged first, then the others */
+    Buffer closed;     /* a byte for each judged query: its lines have ended */
     Lines lines;
-    int64_t request;   /* the current one, -1 before the first */
-    Buffer request_id;
-    uint64_t request_word, request_mask; /* its first eight bytes, as they lie in memory */
+    int64_t query;   /* the current one, -1 before the first */
+    Buffer query_id;
+    uint64_t query_word, query_mask; /* its first eight bytes, as they lie in memory */
     Descending descending;
     Ranking ranking;   /* instead, if careful */
     Blanks blanks;
@@ -25,7 +25,7 @@ struct Reader {
 
 /* What counts of a line. */
 typedef struct {
-    Field request, item, score;
+    Field query, document, score;
     const char *line;
     size_t length;
     const char *readable;
@@ -35,15 +35,15 @@ typedef struct {
 Status stop(Reader *reader, Status status);
 Status stop_with(Reader *reader, Status status, const char *text, size_t length);
 
-/* Adds a row to the ranking of its request, which may be the same as that of the row before. */
+/* Adds a row to the ranking of its query, which may be the same as that of the row before. */
 Status take(Reader *reader, const Row *row, int is_same);
 
-/* Ends the current request. */
-Status close_request(Reader *reader);
+/* Ends the current query. */
+Status close_query(Reader *reader);
 
 static inline int is_judged(const Reader *reader)
 {
-    return reader->request >= 0 && (size_t)reader->request < reader->judged.num_requests;
+    return reader->query >= 0 && (size_t)reader->query < reader->judged.num_queries;
 }
 
 #endif
