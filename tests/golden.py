@@ -492,7 +492,8 @@ CASES: dict[str, list[str]] = {
         "", "--level 4 --manifest made.json", "--no-relevant zero --queries intersection --depth 3 -m AP -m LexiRecall",
         "-q --interval -m AP", "-m nope", "--engine-options threads=1", "--providers owners.tsv -m WorstProvider",
         "-m AP -m All@3 --over mean --over tail:0.25 --by types.tsv --min-queries 2", "--over worst",
-        "--by missing.tsv", "-m R@3 -m All@3 --units owners.tsv --judged documents --count units", "--units missing.tsv",
+        "--by missing.tsv", "--units missing.tsv",
+        "-m R@3 -m All@3 --units owners.tsv --judged documents --count units",
         "--count units")] + [
         f"compare stars.csv films.csv --engine spark {_TABLES} {more}" for more in (
         "", "-f jsonl --test sign --baseline b --level 4", "--show pairs --test t --correction bh", "--test hsd",
