@@ -9,7 +9,7 @@ install:            ## everything a developer needs, into the current environmen
 test:               ## the suite, with doctests; what is skipped has a line that says how to have it
 	$(PYTHON) -m pytest -n auto
 
-test-long:          ## the suite with many more random examples, and ranx as it is compiled
+test-long:          ## the suite with all random examples, and ranx as it is compiled; half an hour
 	NUMBA_DISABLE_JIT=0 $(PYTHON) -m pytest -n auto --hypothesis-profile=long
 
 coverage:           ## the suite with branch coverage, which must not fall; takes twice as long

@@ -29,7 +29,7 @@ settings.register_profile(
     "any", deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
 )
 settings.register_profile("unhurried", settings.get_profile("any"), max_examples=EVERYDAY)
-settings.register_profile("long", settings.get_profile("any"), max_examples=2 * ALL)
+settings.register_profile("long", settings.get_profile("any"), max_examples=ALL)
 # for mutants/run.py: many faulty copies of the package meet the same examples, and it is enough that one fails
 settings.register_profile(
     "mutants",
