@@ -55,10 +55,10 @@ class Chosen:
         self._places = {test: place for place, test in enumerate(tests)}
 
     @pytest.hookimpl(trylast=True)
-    def pytest_collection_modifyitems(self, documents: list[pytest.Item]) -> None:
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Sort the tests."""
-        documents[:] = sorted(
-            (each for each in documents if each.nodeid in self._places), key=lambda each: self._places[each.nodeid]
+        items[:] = sorted(
+            (each for each in items if each.nodeid in self._places), key=lambda each: self._places[each.nodeid]
         )
 
 
@@ -73,14 +73,14 @@ class Measuring:
         self._coverage.start()
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_protocol(self, document: pytest.Item) -> Iterator[None]:
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
         """Measure a test with what it sets up."""
-        self._coverage.switch_context(document.nodeid)
+        self._coverage.switch_context(item.nodeid)
         start = sum(os.times()[:4])
         try:
             return (yield)
         finally:
-            self.seconds[document.nodeid] = round(sum(os.times()[:4]) - start, 3)
+            self.seconds[item.nodeid] = round(sum(os.times()[:4]) - start, 3)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Remember the tests that fail without a fault."""
@@ -225,8 +225,8 @@ class Tests:
                 state, by = outcome(process, self._tree)
                 failing = f"; without a fault too, tests fail, which are left out: {by}" if state == "killed" else ""
                 print(f"measured {file}{failing}", flush=True)
-                if not written.exists():
-                    written.write_text("[]")
+                if not written.exists():  # otherwise every fault would count as noticed
+                    raise SystemExit(f"{file} cannot be run without a fault: {_last_line(self._tree)}")
                 written.rename(kept)
             self._known[file] = Reach.read(kept)
         return self._known[file]
@@ -240,6 +240,10 @@ class Tests:
         is_python = path.endswith(".py")
         lines = statement((self._tree / path).read_text(encoding="utf-8"), mutant["line"]) if is_python else range(0)
         return in_order(measured, path, lines, self._most_seconds)
+
+
+def _last_line(tree: Path) -> str:
+    return ((tree / "said.txt").read_text(errors="replace").splitlines() or ["nothing was said"])[-1]
 
 
 def _digest(paths: list[Path]) -> str:
