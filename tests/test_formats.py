@@ -9,6 +9,7 @@ import re
 import shutil
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 import lexirecall
@@ -49,6 +50,21 @@ def test_positions_files_are_read(path: Path) -> None:
     assert (
         lexirecall.evaluate(read, measures=measures).to_dict() == lexirecall.evaluate(made, measures=measures).to_dict()
     )
+
+
+def test_the_words_of_the_first_positions_files_are_understood(tmp_path: Path) -> None:
+    lexirecall.project(QRELS, {"one": {"q1": ["A"]}}).save(tmp_path / "new.parquet")
+    table = pq.read_table(tmp_path / "new.parquet")
+    [(key, text)] = table.schema.metadata.items()
+    facts = json.loads(text)
+    facts["conventions"]["count"], facts["format"] = "items", 1
+    facts["mismatches"] = [
+        {**each, "system": each.pop("run"), "request": each.pop("query")} for each in facts["mismatches"]
+    ]
+    pq.write_table(table.replace_schema_metadata({key: json.dumps(facts)}), tmp_path / "old.parquet")
+    old, new = (lexirecall.load_positions(tmp_path / f"{name}.parquet") for name in ("old", "new"))
+    assert len(new.mismatches) == 1
+    assert (old.mismatches, old.conventions) == (new.mismatches, new.conventions)
 
 
 @pytest.mark.parametrize("path", sorted(FILES.glob("weights-*")), ids=lambda path: path.stem)

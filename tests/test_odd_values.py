@@ -26,7 +26,7 @@ OTHER = {query: ["x", "b", "a"] for query in QRELS}
 class Changing(dict[Any, Any]):
     """Its documents are others than its keys say, and there is one more each time."""
 
-    def documents(self) -> Any:
+    def items(self) -> Any:
         self[f"new {len(self)}"] = 1
         return super().items()
 
@@ -34,7 +34,7 @@ class Changing(dict[Any, Any]):
 class Growing(dict[Any, Any]):
     """Grows while its documents are read."""
 
-    def documents(self) -> Any:
+    def items(self) -> Any:
         for pair in [*super().items()]:
             self[f"{pair[0]} again"] = pair[1]
             yield pair
@@ -48,7 +48,7 @@ class Growing(dict[Any, Any]):
 class Mutating(dict[Any, Any]):
     """Changes under the iterator of another."""
 
-    def documents(self) -> Any:
+    def items(self) -> Any:
         for key, value in super().items():
             self[f"{key} again"] = value
             yield key, value

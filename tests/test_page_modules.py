@@ -23,11 +23,11 @@ for await (const chunk of process.stdin) chunks.push(chunk);
 const payload = JSON.parse(Buffer.concat(chunks).toString());
 setData(payload);
 const pairs = payload.pairs.a.map((a, i) => [a, payload.pairs.b[i]]);
-const requests = indices(payload.requests.length);
+const queries = indices(payload.queries.length);
 const told = ({ level, sign, reason }) => [level, sign, reason];
 console.log(JSON.stringify({
-  differences: payload.measures.map((_, k) => pairs.map(([a, b]) => requests.map((q) => difference(k, a, b, q)))),
-  decided: pairs.map(([a, b]) => requests.map((q) => told(decide(a, b, q)))),
+  differences: payload.measures.map((_, k) => pairs.map(([a, b]) => queries.map((q) => difference(k, a, b, q)))),
+  decided: pairs.map(([a, b]) => queries.map((q) => told(decide(a, b, q)))),
 }));
 """
 

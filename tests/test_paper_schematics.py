@@ -315,7 +315,7 @@ def test_one_document_is_its_own_first_and_last() -> None:
 def test_the_projection_is_the_example_of_the_paper() -> None:
     rows = reproduce("projection").rows
     assert [row["position"] for row in rows] == [2, 3, 8, 998, 999, 1000]
-    assert sorted(row["item"] for row in rows) == ["083", "107", "511", "668", "820", "977"]
+    assert sorted(row["document"] for row in rows) == ["083", "107", "511", "668", "820", "977"]
     assert [row["is_retrieved"] for row in rows] == [True] * 3 + [False] * 3
 
 
@@ -338,7 +338,7 @@ def test_the_two_rankings_of_a_panel_differ_in_one_document() -> None:
 
 def test_the_users_are_all_sets_and_the_last_is_worst_off() -> None:
     rows = reproduce("users").rows
-    assert {row["items"] for row in rows} == {"".join(map(str, levels)) for levels in nonempty_sets(4)}
+    assert {row["documents"] for row in rows} == {"".join(map(str, levels)) for levels in nonempty_sets(4)}
     assert all(a["AP"] >= b["AP"] for a, b in pairwise(rows))
     for measure in ("AP", "nDCG", "RR", "RBP"):
         lowest = min(row[measure] for row in rows)

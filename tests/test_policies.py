@@ -374,7 +374,7 @@ def test_what_no_ranking_shows_is_worth_nothing_or_as_much_as_the_bottom() -> No
         (lambda: PlackettLuce([1.0], temperature=math.nan), "temperature is nan"),
         (lambda: PlackettLuce([1e300, 0], temperature=1e-30), "too far apart for the temperature"),
         (lambda: PlackettLuce([1.0, 2.0], ["a"]), "1 id for 2 scores"),
-        (lambda: PlackettLuce([1.0, 2.0], ["a", "a"]), "item_ids: 'a' is listed twice"),
+        (lambda: PlackettLuce([1.0, 2.0], ["a", "a"]), "document_ids: 'a' is listed twice"),
         (lambda: PlackettLuce([1.0]).sample(0), "the number of samples is 0"),
         (lambda: PlackettLuce([0.0] * 9).rankings(), "9! rankings: enumeration stops at 8 documents"),
         (lambda: PlackettLuce([0.0, 0.0]).log_probability([0, 5, 7]), "does not rank '5', '7'"),

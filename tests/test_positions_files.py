@@ -404,7 +404,7 @@ def of_qrels(table: Any, **about: Any) -> Any:
     return changed(table, qrels={**json.loads(table.schema.metadata[KEY])["qrels"], **about})
 
 
-ONE = '{"system": "%s", "request": "q1", "retrieved": ["A"], "judged": ["a"]}'
+ONE = '{"run": "%s", "query": "q1", "retrieved": ["A"], "judged": ["a"]}'
 MORE_CHANGES: dict[str, list[Any]] = {
     "one of the columns tie_start and tie_size is missing": [
         (GROUPED, lambda table: without(table, "tie_start")), (GROUPED, lambda table: without(table, "tie_size"))],
@@ -569,7 +569,7 @@ def test_a_file_with_another_value_is_refused_or_read_as_it_says(
     assert content(from_parquet(io.BytesIO(to_parquet(loaded)), "again")) == content(loaded)
 
 
-@pytest.mark.parametrize("facts", [{"format": 2}, {"conventions": {"colour": "red"}}])
+@pytest.mark.parametrize("facts", [{"format": 3}, {"conventions": {"colour": "red"}}])
 def test_a_newer_format_is_refused(tmp_path: Path, facts: dict[str, Any]) -> None:
     table = parquet.read_table(io.BytesIO(to_parquet(project(QRELS, RUNS))))
     parquet.write_table(changed(table, lexirecall="9.0", **facts), tmp_path / "model.parquet")

@@ -301,7 +301,7 @@ def test_ids_that_are_not_utf_8_are_compared_by_their_bytes(tmp_path: Path) -> N
     assert seen[b"\xfc".decode(errors="surrogateescape")][2] == {b"\xfe": (2, 1.0)}
 
 
-@pytest.mark.parametrize("request_id", [7, np.int64(7), "7", b"7"])
+@pytest.mark.parametrize("query_id", [7, np.int64(7), "7", b"7"])
 @pytest.mark.parametrize("ranking", [{12: 1.0}, {"12": 1}, ["12"], (12,), np.array([12]), np.array(["12"])])
 def test_an_integer_id_is_its_text(query_id: Any, ranking: Any) -> None:
     assert read({"7": {12: 1}}, {query_id: ranking})["7"][2] == {b"12": (1, 1.0)}

@@ -145,7 +145,7 @@ def test_a_wrong_order_gets_an_exception() -> None:
     _native.permuted_sums(columns, orders, 2, 3, 1, partial, sums)
     assert sums.tolist() == [[8.0, 8.0, 8.0], [14.0, 14.0, 14.0]]
     for wrong in (orders + 1, orders - 1):
-        with pytest.raises(ValueError, match="names a system"):
+        with pytest.raises(ValueError, match="names a run"):
             _native.permuted_sums(columns, wrong, 2, 3, 1, partial, sums)
     for numbers in ((0, 3, 1), (2, 0, 1), (2, 3, 0), (-2, 3, 1)):
         with pytest.raises(ValueError, match="there are no"):

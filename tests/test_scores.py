@@ -365,13 +365,13 @@ def test_nan_is_refused_with_its_query_and_document() -> None:
         (DataError, [0, 1], {"exclude": [[], [1]]}, "query '1', document '1' is both relevant and excluded"),
         (DataError, [0, 1], {"exclude": [[], [7]]}, "exclude: query '1' names the document at index 7"),
         (UsageError, [0, 1], {"query_ids": ["x"]}, "query_ids has 1 id, but the scores have 2 queries"),
-        (UsageError, [0, 1], {"document_ids": ["x"]}, "item_ids has 1 id, but the scores have 3 documents"),
-        (UsageError, [0, 1], {"document_ids": {"x", "y", "z"}}, "item_ids is of type set"),
+        (UsageError, [0, 1], {"document_ids": ["x"]}, "document_ids has 1 id, but the scores have 3 documents"),
+        (UsageError, [0, 1], {"document_ids": {"x", "y", "z"}}, "document_ids is of type set"),
         (UsageError, [0, 1], {"query_ids": "xy"}, "query_ids is of type str"),
         (UsageError, [0, 1], {"query_ids": 2}, "query_ids is of type int"),
-        (FormatError, [0, 1], {"document_ids": ["x", "7", 7]}, "item_ids: the id '7' occurs twice"),
+        (FormatError, [0, 1], {"document_ids": ["x", "7", 7]}, "document_ids: the id '7' occurs twice"),
         (FormatError, [0, 1], {"query_ids": ["x", None]}, "query_ids: 'None' is not a query id"),
-        (FormatError, [0, 1], {"document_ids": ["x", "y", 0.5]}, "item_ids: '0.5' is not a document id"),
+        (FormatError, [0, 1], {"document_ids": ["x", "y", 0.5]}, "document_ids: '0.5' is not a document id"),
         (UsageError, [0, 1], {"corpus_size": 9}, "corpus_size is given, but every document has a score"),
         (UsageError, [0, 1], {"units": {}}, "units is given, but units are not counted from scores"),
         (UsageError, [0, 1], {"engine": "duckdb"}, "engine is given, but nothing is read from files"),
@@ -452,7 +452,7 @@ def test_the_kernel_refuses_marks_outside_of_the_matrix() -> None:
     ):
         with pytest.raises(ValueError, match="do not fit"):
             count(**wrong)
-    with pytest.raises(ValueError, match="a place for each item"):
+    with pytest.raises(ValueError, match="a place for each document"):
         count([0], size=2)
     with pytest.raises(ValueError, match="do not fit"):
         count([0], offsets=(1, 0))

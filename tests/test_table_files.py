@@ -224,7 +224,7 @@ def test_a_table_names_its_runs_or_is_named_by_its_file(tmp_path: Path) -> None:
     assert project(QRELS, both).runs == ("x", "y")
     assert project(QRELS, [one, both, text]).runs == ("bm25.parquet", "x", "y", "dense.run")
     assert project(QRELS, {"mine": one, "text": text}).runs == ("mine", "text")
-    with pytest.raises(FormatError, match=r"both\.parquet: the column 'system' has 2 runs"):
+    with pytest.raises(FormatError, match=r"both\.parquet: the column 'run' has 2 runs"):
         project(QRELS, {"mine": both})
     with pytest.raises(
         UsageError, match=r"two runs have the same name: 'x' \(.*both\.parquet and .*both\.parquet\), 'y'"

@@ -402,7 +402,7 @@ def test_three_of_the_relevant_documents_outside_the_map_are_named() -> None:
     ("options", "message"),
     [
         ({"count": "units"}, "count is 'units', but there are no units"),
-        ({"judged": "documents"}, "judged is 'items', but there are no units"),
+        ({"judged": "documents"}, "judged is 'documents', but there are no units"),
         ({"units": CHUNKS, "ties": "expected"}, "no closed form with units"),
         ({"units": CHUNKS, "imputation": "optimistic"}, "missing units"),
         ({"units": CHUNKS, "judged_only": True, "count": "units"}, "does not go together"),

@@ -70,14 +70,14 @@ class Plugin:
     def __init__(self) -> None:
         self.found: dict[str, Outcome] = {}
 
-    def pytest_runtest_makereport(self, document: Any, call: Any) -> None:
+    def pytest_runtest_makereport(self, item: Any, call: Any) -> None:
         """Take the error of a test itself, which reports only have as text."""
         if call.excinfo is not None:
             is_skipped = call.excinfo.errisinstance(pytest.skip.Exception)
-            outcome = Outcome.of_error(document.nodeid, call.excinfo.value)
-            self.found[document.nodeid] = Outcome(document.nodeid, SKIPPED, outcome.detail) if is_skipped else outcome
+            outcome = Outcome.of_error(item.nodeid, call.excinfo.value)
+            self.found[item.nodeid] = Outcome(item.nodeid, SKIPPED, outcome.detail) if is_skipped else outcome
         elif call.when == "call":
-            self.found[document.nodeid] = Outcome(document.nodeid, PASSED)
+            self.found[item.nodeid] = Outcome(item.nodeid, PASSED)
 
     def pytest_collectreport(self, report: Any) -> None:
         """Take files that cannot be imported as tests that fail."""

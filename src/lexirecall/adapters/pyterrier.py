@@ -39,7 +39,7 @@ __all__ = ["LexiRecallAgainst", "compare", "randomization", "sign_test"]
 
 Values = Sequence[float] | FloatArray
 PairedTest = Callable[[Values, Values], tuple[float, float]]
-Run = Any
+Retriever = Any
 """A transformer, or the data frame of its results."""
 
 
@@ -103,7 +103,7 @@ def _differences(values: Values, baseline: Values) -> Differences:
 
 @takes(Testing, Aggregation, Policies, *READING)
 def compare(
-    runs: Sequence[Run] | Mapping[str, Run],
+    runs: Sequence[Retriever] | Mapping[str, Retriever],
     topics: Any,
     qrels: Frame,
     measures: Iterable[str | Evaluable | ir_measures.Measure] | None = None,
@@ -137,7 +137,7 @@ def compare(
     return compare_runs(judged, results, rows, baseline=chosen, **options)
 
 
-def _named(runs: Sequence[Run] | Mapping[str, Run], names: Sequence[str] | None) -> dict[str, Run]:
+def _named(runs: Sequence[Retriever] | Mapping[str, Retriever], names: Sequence[str] | None) -> dict[str, Retriever]:
     """Return the runs by name: the given one, or the text of a transformer, or the place of a data frame."""
     if isinstance(runs, Mapping):
         return {str(name): run for name, run in runs.items()}
@@ -174,7 +174,7 @@ def _of_topics(qrels: Any, topics: Any) -> Any:
     return judged
 
 
-def _results(run: Run, name: str, topics: Any) -> Frame:
+def _results(run: Retriever, name: str, topics: Any) -> Frame:
     """Return the results of a run: itself, if it is a data frame already."""
     if is_frame(run):
         return run

@@ -25,7 +25,7 @@ def judgments_from_table(table: RoleTable) -> Judgments:
 
     >>> import polars
     >>> from lexirecall.formats.roletable import open_frame
-    >>> frame = polars.DataFrame({"user": [8, 7, 8], "document": ["a", "a", "b"], "rating": [0, 4, 5]})
+    >>> frame = polars.DataFrame({"user": [8, 7, 8], "item": ["a", "a", "b"], "rating": [0, 4, 5]})
     >>> judgments = judgments_from_table(open_frame(frame, "qrels", name="ratings"))
     >>> judgments.queries, list(judgments.documents), judgments.grades.tolist()
     (('8', '7'), [b'b', b'a', b'a'], [5.0, 0.0, 4.0])

@@ -35,7 +35,7 @@ def stage_columns(funnel: "Funnel | None", queries: Sequence[str], limits: Limit
     >>> qrels, first, last = {"q": {"a": 1, "b": 1}}, {"q": ["a", "b"]}, {"q": ["b"]}
     >>> page = report(qrels, {"last": last}, "RR", output=None, funnel=funnel(qrels, {"first": first, "last": last}))
     >>> page.payload["funnel"]["losses"]
-    [{'query': 'q', 'query': 0, 'document': 'a', 'stage': 1, 'positions': [1, None], 'how': 3}]
+    [{'query': 'q', 'place': 0, 'document': 'a', 'stage': 1, 'positions': [1, None], 'how': 3}]
     """
     if funnel is None:
         return {}

@@ -35,7 +35,7 @@ def exhibit(seed: int) -> Exhibit:  # noqa: ARG001 - nothing is sampled
     return Exhibit(
         "projection",
         "relevance projection with imputation",
-        ("level", "item", "position", "is_retrieved"),
+        ("level", "document", "position", "is_retrieved"),
         tuple(rows),
         Table(("level", "document", "position", "is_retrieved"), tuple(tuple(map(str, row.values())) for row in rows)),
         charts={"projection": lambda: chart(rows)},
@@ -54,7 +54,7 @@ def projected() -> list[dict[str, Any]]:
     found = [document for document in RETURNED if document in RELEVANT_DOCUMENTS]
     documents = [*found, *sorted({*RELEVANT_DOCUMENTS}.difference(found))]
     return [
-        {"level": level, "item": document, "position": int(position), "is_retrieved": level <= len(found)}
+        {"level": level, "document": document, "position": int(position), "is_retrieved": level <= len(found)}
         for level, (document, position) in enumerate(zip(documents, vector, strict=True), 1)
     ]
 
@@ -86,7 +86,7 @@ def chart(rows: list[dict[str, Any]]) -> Any:
     return sheet.layered(
         sheet.boxes(returned, (WIDE, HIGH)),
         sheet.boxes(imputed, (WIDE, HIGH), strokeDash=[3, 2], stroke=INK),
-        sheet.texts(letters([*returned, *imputed], [*RETURNED, *(row["item"] for row in missing)])),
+        sheet.texts(letters([*returned, *imputed], [*RETURNED, *(row["document"] for row in missing)])),
         sheet.texts(column(RANKING - 30, ys, map(shown, places)), align="right"),
         sheet.texts([(RANKING, gap, "⋮")]),
         *_extents(sheet, gap),
@@ -109,7 +109,7 @@ def _vectors(sheet: Sheet, rows: list[dict[str, Any]], lines: dict[int, int]) ->
     ys = [middle + (row["level"] - (len(rows) + 1) / 2) * (HIGH + 4) for row in rows]
     fills = [RELEVANT if row["is_retrieved"] else PALE for row in rows]
     vectors = [*column(POSITION, ys, fills), *column(DOCUMENT, ys, fills)]
-    written = [shown(row["position"]) for row in rows] + [row["item"] for row in rows]
+    written = [shown(row["position"]) for row in rows] + [row["document"] for row in rows]
     starts = [lines[row["position"]] for row in rows]
     heads = [(RANKING, TOP - HIGH, "ranking π"), *((x, ys[0] - HIGH, text) for x, text in HEADS.items())]
     return [

@@ -30,7 +30,7 @@ def exhibit(seed: int) -> Exhibit:  # noqa: ARG001 - nothing is sampled
     return Exhibit(
         "users",
         "population of possible users of a ranking",
-        ("items", "positions", *MEASURES),
+        ("documents", "positions", *MEASURES),
         tuple(rows),
         Table(("documents", "positions", *MEASURES), tuple(tuple(map(str, row.values())) for row in rows)),
         charts={"users": lambda: chart(rows)},
@@ -56,11 +56,11 @@ def population() -> list[dict[str, Any]]:
     users = utilities["AP"]
     members = [users.member(int(mask)) for mask in users.masks]
     rows = [
-        {"items": named(member.levels), "positions": _listed(member.positions)}
+        {"documents": named(member.levels), "positions": _listed(member.positions)}
         | {measure: round(float(utilities[measure].utilities[k]), 6) for measure in MEASURES}
         for k, member in enumerate(members)
     ]
-    return sorted(rows, key=lambda row: (-row["AP"], row["items"]))
+    return sorted(rows, key=lambda row: (-row["AP"], row["documents"]))
 
 
 def chart(rows: list[dict[str, Any]]) -> Any:

@@ -32,7 +32,7 @@ from lexirecall.trees import json_tree
 from lexirecall.version import VERSION
 
 KEY = b"lexirecall.positions"
-FORMAT = 1
+FORMAT = 2
 """Grows when files can no longer be read by an older version."""
 _MAGIC = b"PAR1"
 _REPEATED = ["run", "query", "grade", "retrieved", "corpus_size"]
@@ -211,7 +211,14 @@ def _known_facts(text: bytes, name: str) -> Mapping[str, Any]:
     for counts in map(facts.__getitem__, COUNTS):
         require(are_counts(counts) and len(counts) in (0, len(facts["runs"])), "a run has no count of its own")
     require(type(facts["nonrelevant"]) is bool, "it does not say what it keeps")
-    return facts
+    return facts if facts["format"] > 1 else _of_first_format(facts)
+
+
+def _of_first_format(facts: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Format 1 said items, system and request for documents, run and query."""
+    conventions = {name: "documents" if rule == "items" else rule for name, rule in facts["conventions"].items()}
+    named = [{**each, "run": each["system"], "query": each["request"]} for each in facts["mismatches"]]
+    return {**facts, "conventions": conventions, "mismatches": named}
 
 
 def _pyarrow(what: str) -> tuple[Any, Any]:

@@ -19,7 +19,7 @@ def make() -> Mapping[str, str]:
     """Simulate the files.
 
     >>> make()["ratings.csv"].splitlines()[:2]
-    ['user,document,rating', 'u01,film201,4']
+    ['user,item,rating', 'u01,film201,4']
     """
     rng = np.random.default_rng(_SEED)
     fame = dict(zip(_DOCUMENTS, rng.normal(size=len(_DOCUMENTS)).tolist(), strict=True))
