@@ -337,7 +337,7 @@ def test_a_table_is_the_same_to_spark(spark: Any, tmp_path: Path, name: str) -> 
     expected = in_memory(run, case.options)
     assert expected["runs"]
     found = {name: found[name] for name in expected["runs"]}  # Spark does not read files in their order
-    assert in_memory(found, {**case.options, "columns": {"query": "query", "document": "document"}}) == expected
+    assert in_memory(found, {**case.options, "columns": {"run.query": "query", "run.document": "document"}}) == expected
 
 
 def runs_in(rows: Any, name: str) -> dict[str, Any]:
