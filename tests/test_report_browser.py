@@ -203,7 +203,7 @@ class Opened:
 
     page: Any
     complaints: list[str] = field(default_factory=list)
-    queries: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
 
     def refuse(self, dialog: Any) -> None:
         self.complaints.append(f"dialog: {dialog.message}")
@@ -212,8 +212,8 @@ class Opened:
     def check(self) -> None:
         """Fail if the page reported an error, opened a dialog, or asked for anything but itself."""
         assert self.complaints == []
-        assert len(self.queries) == 1
-        assert self.queries[0].startswith("file:")
+        assert len(self.requests) == 1
+        assert self.requests[0].startswith("file:")
 
     def wait(self) -> None:
         """Wait until everything that was asked for is drawn."""
@@ -256,7 +256,7 @@ def launch(browser: Any, files: Callable[[str], Path]) -> Open:
         page.on("console", lambda message: opened.complaints.append(f"{message.type}: {message.text}"))
         page.on("pageerror", lambda error: opened.complaints.append(str(error)))
         page.on("dialog", opened.refuse)
-        page.on("query", lambda query: opened.queries.append(query.url))
+        page.on("request", lambda request: opened.requests.append(request.url))
         page.goto(files(kind).as_uri() + fragment)
         page.wait_for_selector(COMPLETE)
         return opened
@@ -394,7 +394,7 @@ def test_the_tail_has_a_line_for_each_run_and_its_values_in_a_table(show: Open) 
     rows = [*csv.DictReader(started.value.path().read_text(encoding="utf-8").splitlines())]
     for run in ("deep.run", "precise.run"):
         assert [float(row[f"value of {run}"]) for row in rows] == pytest.approx(values[run], rel=1e-4)
-    opened.page.fill("#filter-requests", "nothing is called so")
+    opened.page.fill("#filter-queries", "nothing is called so")
     opened.wait()
     assert opened.count("#pair svg path.steps:visible") == 0
 
@@ -483,7 +483,7 @@ def test_of_a_measure_to_be_small_the_smallest_comes_first(show: Open) -> None:
 
 def test_the_filter_of_runs_leaves_those_that_match(show: Open) -> None:
     opened = show("drawn")
-    opened.page.fill("#filter-systems", "DEEP, rand")
+    opened.page.fill("#filter-runs", "DEEP, rand")
     opened.wait()
     kept = ["deep.run", "random.run"]
     assert opened.texts(".leaderboard tbody th .id") == kept
@@ -491,23 +491,23 @@ def test_the_filter_of_runs_leaves_those_that_match(show: Open) -> None:
     assert opened.count("#recall .chart g[data-run]:not([opacity])") == 2  # the others are pale
     assert opened.texts("#recall .table:visible tbody th .id") == kept
     assert opened.text("#filter-status") == "2 of 4 runs shown"
-    opened.page.fill("#filter-systems", "nothing is called so")
+    opened.page.fill("#filter-runs", "nothing is called so")
     opened.wait()
     assert "No run matches" in opened.text("#leaderboard .body")
-    opened.page.fill("#filter-systems", "")
+    opened.page.fill("#filter-runs", "")
     opened.wait()
     assert opened.count(".leaderboard tbody tr") == 4
 
 
 def test_the_filter_of_queries_leaves_those_that_match_and_enter_opens_the_first(show: Open) -> None:
     opened = show()
-    opened.page.fill("#filter-requests", "2")
+    opened.page.fill("#filter-queries", "2")
     opened.wait()
     matching = [query for query in DEMO.qrels if "2" in query]
     assert opened.count("#pair .chart .bar") == len(matching)
     assert {*matching} <= {*opened.texts("#query .choice select option")}
     assert opened.text("#filter-status") == f"{len(matching)} of {len(DEMO.qrels)} queries shown"
-    opened.page.press("#filter-requests", "Enter")
+    opened.page.press("#filter-queries", "Enter")
     opened.wait()
     assert opened.text("#query h3") == f"Query {matching[0]}"
     assert opened.focused == "h-query"
@@ -928,7 +928,7 @@ def test_hostile_texts_stay_text_and_are_those_of_their_ids(show: Open) -> None:
 
 def test_the_filter_of_queries_finds_words(show: Open) -> None:
     opened = show("texts")
-    opened.page.fill("#filter-requests", "${ALERT(7)}")
+    opened.page.fill("#filter-queries", "${ALERT(7)}")
     opened.wait()
     assert opened.text("#filter-status") == f"1 of {len(DEMO.qrels)} queries shown"
 
@@ -1165,7 +1165,7 @@ def test_a_large_matrix_is_zoomed_and_keeps_its_keyboard(show: Open) -> None:
 
 def test_enter_in_the_filter_of_runs_goes_to_the_row(show: Open) -> None:
     opened = show("large")
-    opened.page.fill("#filter-systems", "system087")
+    opened.page.fill("#filter-runs", "system087")
     opened.page.keyboard.press("Enter")
     opened.wait()
     assert opened.page.evaluate("document.activeElement.matches('.leaderboard tbody tr')")
