@@ -104,5 +104,5 @@ def test_a_row_of_the_table_of_kinds_without_a_form_here_fails(tmp_path: Path) -
     tried = [kind_of_input(give({"q": {"a": 1.0}}, "run", tmp_path / form)) for form, give in INPUTS.items()]
     # are made from judgments and runs together: test_positions_files.py, test_whole_lists.py, test_asreview.py
     elsewhere = [POSITIONS_FILE, FORM, REVIEW]
-    missing = [kind for kind in KINDS if "run" in kind.readers and kind not in [*tried, *elsewhere]]
+    missing = [kind for kind in KINDS if "run" in kind.roles and kind not in [*tried, *elsewhere]]
     assert missing == [], "add to INPUTS how values are given in the new form"

@@ -1,5 +1,6 @@
 """What an input is: one table says it for every role, so that a new format is one row."""
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,7 @@ import pytest
 
 from lexirecall import Positions, project
 from lexirecall.formats import kinds
-from lexirecall.formats.kinds import KINDS, MAPPING, TEXT, Input, Kind, kind_of
+from lexirecall.formats.kinds import KINDS, MAPPING, TEXT, Input, Kind, kind_of, read_mapping
 from lexirecall.formats.source import Source
 
 QRELS = {"q1": {"a": 1, "b": 0}, "q2": {"a": 2}}
@@ -23,7 +24,9 @@ def opened(given: Input) -> Any:
 
 
 WORDS = Kind(
-    lambda given: isinstance(given.value, Source) and given.value.head.startswith(b"%words\n"), opened, MAPPING.readers
+    lambda given: isinstance(given.value, Source) and given.value.head.startswith(b"%words\n"),
+    MAPPING.roles,
+    lambda given: read_mapping(opened(given), given),
 )
 
 
@@ -62,3 +65,28 @@ def test_corpus_sizes_are_text_whatever_a_file_looks_like(tmp_path: Path, conten
     with Source(tmp_path / "file") as source:
         assert kind_of(Input(source, "run")) is expected
         assert kind_of(Input(source, "corpus_size")) is TEXT
+
+
+def test_a_file_is_looked_at_once_to_tell_what_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever names runs, tells the sides apart and reads has the same source, which keeps what it is."""
+    looked: Counter[str] = Counter()
+
+    def is_folder(path: str) -> bool:
+        looked[path] += 1
+        return Path(path).is_dir()
+
+    monkeypatch.setattr("lexirecall.formats.source.is_folder", is_folder)
+    files = {
+        "qrels": "q1 0 a 1\n",
+        "text.run": "q1 Q0 a 1 1 t\n",
+        "json.run": '{"q1": {"a": 1}}',
+        "rows.run": '{"query": "q1", "retrieved_ids": ["a"]}\n',
+        "x/run.csv": "run,qid,docno,score\nx,q1,a,1\n",
+        "y/run.csv": "run,qid,docno,score\ny,q1,a,1\n",  # whether that is a table decides if the two share a name
+    }
+    for name, content in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(content)
+    qrels, *runs = [str(tmp_path / name) for name in files]
+    assert project(qrels, runs).runs == ("text.run", "json.run", "rows.run", "x", "y")
+    assert looked == dict.fromkeys([qrels, *runs], 1)

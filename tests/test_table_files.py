@@ -209,7 +209,7 @@ def test_only_the_columns_that_are_needed_are_read(tmp_path: Path) -> None:
     frame = RUN.with_columns(title=pl.lit("long"), rank=1)
     for content in (parquet(frame), written(frame)):
         with Source(write(tmp_path / "a", content)) as source:
-            files = table_files(source.path, "run")
+            files = table_files(source, "run")
             assert files is not None
             assert open_tables(files, source, "run").frame.columns == ["query_id", "doc_id", "score"]
 
@@ -479,9 +479,9 @@ def test_without_polars_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.M
 def test_progress_counts_the_bytes_of_a_table_file(tmp_path: Path) -> None:
     advanced: list[int] = []
     path = write(tmp_path / "a.parquet", parquet(RUN))
-    files = table_files(path, "run")
-    assert files is not None
     with Source(path, advanced.append) as source:
+        files = table_files(source, "run")
+        assert files is not None
         open_tables(files, source, "run")
     assert sum(advanced) >= path.stat().st_size
 

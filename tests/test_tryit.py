@@ -11,7 +11,7 @@ import assemble
 import lexirecall
 import trysession
 import wide
-from lexirecall.formats.folders import PARQUET
+from lexirecall.formats.source import PARQUET
 from lexirecall.page.html import unpack
 from lexirecall.simulate import simulate_collection
 

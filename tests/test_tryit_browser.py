@@ -12,7 +12,7 @@ import pytest
 import assemble
 import lexirecall
 from browsing import AXE, patient, served
-from lexirecall.formats.folders import PARQUET
+from lexirecall.formats.source import PARQUET
 from lexirecall.page.html import unpack
 from lexirecall.simulate import simulate_collection
 

@@ -14,7 +14,7 @@ from typing import Any
 import lexirecall
 from lexirecall.errors import LexirecallError, UsageError, counted
 from lexirecall.formats import may_hold_both
-from lexirecall.formats.folders import PARQUET
+from lexirecall.formats.source import PARQUET
 from lexirecall.manifest import Note
 from lexirecall.names import find_row
 from lexirecall.positions import Positions

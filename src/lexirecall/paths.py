@@ -26,6 +26,11 @@ def exists(path: str | os.PathLike[str]) -> bool:
     return os.path.exists(path)  # noqa: PTH110
 
 
+def is_pipe(path: str | os.PathLike[str]) -> bool:
+    """Tell whether a path is that of what can be read once only, so that looking into it would lose it."""
+    return os.fspath(path) == "-" or (exists(path) and not is_file(path) and not is_folder(path))
+
+
 def matching(pattern: str | os.PathLike[str]) -> list[str]:
     """Return the files, or else the folders, that a pattern such as `runs/*.run` stands for; a path is itself."""
     path = os.fspath(pattern)

@@ -22,7 +22,7 @@ from lexirecall.formats.source import SUFFIXES, Source
 from lexirecall.formats.textrows import TextRow, text_rows
 from lexirecall.judgments import Judgments
 from lexirecall.manifest import Note
-from lexirecall.paths import exists, is_file, is_folder
+from lexirecall.paths import is_file, is_folder, is_pipe
 from lexirecall.progress import Progress
 from lexirecall.text import to_bytes, visible
 
@@ -191,7 +191,7 @@ def load_texts(
     if not given:
         raise UsageError("no file of texts is given", remedy="name one, or leave texts out")
     for each in given:
-        if not isinstance(each.texts, Mapping) and not _is_pipe(each.texts):
+        if not isinstance(each.texts, Mapping) and not is_pipe(each.texts):
             with Source(each.texts) as source:
                 rows = text_rows(source, each.role, columns, told_by_name=not each.is_mixed)
                 next(rows, None)  # says what is wrong before any work
@@ -283,11 +283,6 @@ def _files_at(path: str, role: str | None) -> list[str]:
     stems = [stem for stem, own in (("queries", "query"), ("corpus", "document")) if role in (own, None)]
     names = (f"{stem}.jsonl{suffix}" for stem in stems for suffix in ("", *SUFFIXES))
     return [each for name in names if is_file(each := os.path.join(path, name))] or [path]  # noqa: PTH118 - as given
-
-
-def _is_pipe(path: str | os.PathLike[str]) -> bool:
-    """Tell whether a file can be read once only, so that looking at its head would lose it."""
-    return os.fspath(path) == "-" or (exists(path) and not is_file(path) and not is_folder(path))
 
 
 @dataclass(slots=True)

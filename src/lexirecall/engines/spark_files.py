@@ -5,7 +5,6 @@ Belongs here: which files Spark reads and how. Not here: what becomes of their r
 Where a path is on this machine, its content says what it is, as everywhere; elsewhere (`hdfs://…`, `s3a://…`) its name.
 """
 
-import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -73,11 +72,11 @@ def open_table(run: NamedRun, sources: Sources) -> SparkTable:
     """Open a run that is a frame of Spark, or Parquet or CSV: a file, a folder or a URL."""
     if is_of_spark(run.run):
         return SparkTable(cast("DataFrame", run.run))
-    if not isinstance(run.run, (str, os.PathLike)):
+    if not isinstance(run.run, Source):
         check_outside(run)
         raise in_memory(run, f"a {type(run.run).__name__}, which is already in memory")
-    path = os.fspath(run.run)
-    files = None if "://" in path else _engine().files(path, "run", sources.columns)  # before Spark starts
+    path = run.run.path
+    files = None if "://" in path else _engine().files(run.run, "run", sources.columns)  # before Spark starts
     return read_table(session_of(sources), path, files)
 
 

@@ -17,15 +17,14 @@ import numpy as np
 from lexirecall.errors import DataError, FormatError, UsageError, listed, warn
 from lexirecall.fields import taken, takes
 from lexirecall.formats.columns import Given, check_given
-from lexirecall.formats.folders import PARQUET
 from lexirecall.formats.forms import EngineForm, Form, read_form
 from lexirecall.formats.frames import Frame, is_frame, is_of_spark, library_of, names_in
-from lexirecall.formats.kinds import Input, is_rows, kind_of, read_input
+from lexirecall.formats.kinds import Input, is_path, is_rows, no_input, read_input
 from lexirecall.formats.naming import NamedRun, Run, Runs, check_names, count_runs, has_runs, name_runs, single
 from lexirecall.formats.parts import num_cores
 from lexirecall.formats.sides import may_hold_both, sides_of
 from lexirecall.formats.sizes import agreed_sizes, checked_size, with_own_sizes
-from lexirecall.formats.source import Source
+from lexirecall.formats.source import FileType, Source
 from lexirecall.judgments import IntArray, Judgments
 from lexirecall.manifest import READING, Conventions, Sources
 from lexirecall.positions import Positions
@@ -153,7 +152,7 @@ def load_positions(path: str | os.PathLike[str]) -> Positions:
     <Positions: 1 run × 1 query, 1 document of a positive grade found>
     """
     with _source(path, "positions", None) as source:
-        if not source.head.startswith(PARQUET):
+        if source.type is not FileType.PARQUET:
             raise FormatError(source.name, None, "is not a positions file", remedy="lexirecall project writes one")
         from lexirecall.formats.positionsrun import read_positions
 
@@ -261,7 +260,7 @@ def origin_of(qrels: Qrels, named: list[NamedRun]) -> str:
 def _read(given: Input, advance: Callable[[int], None] | None = None) -> Iterator[tuple[Any, str]]:
     """Give the content of an input, read for its role, and what messages call it; a file stays open until the end."""
     with ExitStack() as stack:
-        if kind_of(given) is None:
+        if is_path(given.value, given.role):
             given = given._replace(value=stack.enter_context(_source(given.value, given.role, advance)))
         yield read_input(given), given.name
 
@@ -296,10 +295,12 @@ def engine_run(engine: str) -> type[EngineForm]:
 
 
 def _source(path: Any, role: str, advance: Callable[[int], None] | None) -> Source:
+    """Return the source of a file; one that was looked at to tell what it is stays the same."""
     if not isinstance(path, (str, os.PathLike)):
-        what = "a run" if role == "run" else role
-        raise UsageError(f"{what} is of type {type(path).__name__}, but must be a path, a mapping or a data frame")
-    return Source(path if role == "run" else single(path, role), advance)
+        raise no_input(path, role)
+    source = path if isinstance(path, Source) else Source(path if role == "run" else single(path, role))
+    source.advance = advance
+    return source
 
 
 def check_engine(conventions: Conventions, sources: Sources) -> None:

@@ -13,14 +13,12 @@ from pathlib import Path
 
 from lexirecall.errors import FormatError, UsageError, listed
 from lexirecall.formats.columns import Given
-from lexirecall.formats.folders import PARQUET
-from lexirecall.formats.kinds import is_rows, table_files
+from lexirecall.formats.kinds import is_positions, is_rows, table_files
 from lexirecall.formats.naming import NamedRun
-from lexirecall.formats.positionsrun import is_positions_file
-from lexirecall.formats.source import Source
+from lexirecall.formats.source import Source, source_of
 from lexirecall.formats.tablefiles import TableFiles, check_alike, check_whole, parquet_types
 from lexirecall.formats.values import check_kind, kind_of
-from lexirecall.paths import exists, is_file, is_folder
+from lexirecall.paths import is_pipe
 
 _STREAMING = "leave out the engine: it reads only tables, and text needs little memory without it"
 
@@ -53,14 +51,14 @@ class FileEngine:
     def files(self, path: str | os.PathLike[str], kind: str, given: Given) -> TableFiles:
         """Return the files of a table of a `run` or of `qrels`, or raise and say why the engine does not read it."""
         name = os.fspath(path)
-        if name == "-" or (exists(name) and not (is_file(name) or is_folder(name))):
+        if is_pipe(path):
             problem = f"is not a file, and {self.name} reads a table more than once"
             raise FormatError(name, None, problem, remedy="write it to a file, or leave out the engine")
-        with Source(name) as source:
-            if not is_folder(name) and is_positions_file(source):
+        with source_of(path) as source:
+            if is_positions(source):
                 problem = f"is a positions file, which {self.name} does not read"
                 raise FormatError(name, None, problem, remedy="leave out the engine: nothing is left to be read")
-        files = table_files(name, kind, given)
+            files = table_files(source, kind, given)
         if files is None:
             problem = "is neither Parquet nor CSV with a first line that names columns of queries and documents"
             raise FormatError(name, None, problem, remedy=_STREAMING)
@@ -75,11 +73,10 @@ class FileEngine:
     def check_parquet(self, files: TableFiles, kind: str, given: Given) -> None:
         """Raise if Parquet is packed as a whole, or damaged, or its columns cannot serve."""
         for path in files.paths if files.folder is None else ():
-            with Path(path).open("rb") as file:
-                is_plain = file.read(len(PARQUET)) == PARQUET
-            if not is_plain:
-                problem = f"is packed, and {self.name} does not unpack Parquet"
-                raise FormatError(path, None, problem, remedy="unpack it, or leave out the engine")
+            with Source(path) as source:
+                if source.packing:
+                    problem = f"is packed, and {self.name} does not unpack Parquet"
+                    raise FormatError(path, None, problem, remedy="unpack it, or leave out the engine")
             check_whole(path, path)
         types = parquet_types(files.paths[0])
         columns = files.columns(kind, given)

@@ -1,9 +1,12 @@
-"""Folders: which files belong to a folder that is one table.
+"""Folders: which files belong to a folder that is one table, or a data set as BEIR keeps it.
 
 Belongs here: the one rule by which frames, DuckDB and Spark choose the files of a folder. Not here: reading them
 (tablefiles, duckdb, engines).
 
-A folder holds Parquet files or CSV files, also in folders within it. A file that cannot be read, is empty or is of
+A data set of BEIR has the judgments of a split in `qrels/SPLIT.tsv`, beside `corpus.jsonl` and `queries.jsonl`. Each
+may be compressed. Any other folder is a table.
+
+A table is Parquet files or CSV files, also in folders within the folder. A file that cannot be read, is empty or is of
 another kind is an error, because nobody could tell what was lost. These are skipped: names that begin with `.` or `_`,
 such as `_SUCCESS`; checksums; and files that only describe the others: README, LICENSE and Markdown.
 """
@@ -13,14 +16,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NoReturn
 
-from lexirecall.errors import FormatError
+from lexirecall.errors import FormatError, shown
+from lexirecall.formats.source import PARQUET, SUFFIXES
 from lexirecall.paths import exists, is_file
 
-PARQUET = b"PAR1\x15"  # the fifth byte begins the first page, or the footer; a query may be called PAR1
 _MAGIC = b"PAR1"
 _LEAST = 12  # bytes: twice the magic, and the length of the footer
 _PARQUET_NAMES = (".parquet", ".parq", ".pq")
-_CSV_NAMES = tuple(f"{kind}{packing}" for kind in (".csv", ".tsv") for packing in ("", ".gz", ".zst", ".bz2", ".xz"))
+_PACKINGS = ("", *SUFFIXES)
+_CSV_NAMES = tuple(f"{kind}{packing}" for kind in (".csv", ".tsv") for packing in _PACKINGS)
+_OF_BEIR = tuple(f"{name}.jsonl{packing}" for name in ("corpus", "queries") for packing in _PACKINGS)
 _ABOUT, _BESIDE = ("readme", "license", "licence"), (".md", ".crc")
 _REMEDY = "repair or remove it; names that begin with . or _ are skipped"
 
@@ -111,3 +116,27 @@ def check_end(name: str, size: int, end: bytes) -> None:
 def _refuse(error: OSError, file: Path | None = None) -> NoReturn:
     name = str(file or error.filename)
     raise FormatError(name, None, str(error.strerror).lower(), remedy=_REMEDY) from None
+
+
+def is_beir_folder(path: str) -> bool:
+    """Tell whether a path is that of a data set as BEIR keeps it."""
+    return Path(path, "qrels").is_dir() and any(Path(path, name).is_file() for name in _OF_BEIR)
+
+
+def judgments_of_folder(path: str) -> str:
+    r"""Return the file of judgments, if the folder has one split; raise if it has several.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     Path(folder, "qrels").mkdir()
+    ...     _ = Path(folder, "qrels", "test.tsv").write_text("query-id\tcorpus-id\tscore\n")
+    ...     Path(judgments_of_folder(folder)).name
+    'test.tsv'
+    """
+    files = sorted(file for packing in _PACKINGS for file in (Path(path) / "qrels").glob(f"*.tsv{packing}"))
+    if len(files) == 1:
+        return str(files[0])
+    if not files:
+        raise FormatError(path, None, "has no judgments: qrels/ has no .tsv file", remedy="name a file of judgments")
+    splits = " and ".join(shown(file.name.partition(".tsv")[0]) for file in files)
+    raise FormatError(path, None, f"has judgments of {splits}", remedy=f"name one of the files, such as {files[-1]}")

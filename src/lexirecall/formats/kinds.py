@@ -3,36 +3,36 @@
 Belongs here: the one table of what judgments, runs, providers, units, groups and corpus sizes may be given as. Not
 here: what lines, keys and rows mean (trec, memory, rows, labels, unitrows, grouping), what runs are called (naming).
 
-A new format is one row: how to recognize it, how to open it and, for each role, what reads it. The first row that
-knows an input counts. Files are known by their content; a file that is none of the others is text. What reads text is
-imported here; whatever else a row needs is imported when an input is of its kind.
+A new format is one row: how to recognize it, which roles it serves, and what reads it. The first row that knows an
+input and serves its role counts. Files are known by their content; a file that is none of the others is text. What
+reads text is imported here; whatever else a row needs is imported when an input is of its kind.
 """
 
 import os
-import stat
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
-from lexirecall.errors import FormatError
+from lexirecall.errors import FormatError, UsageError
 from lexirecall.formats.catalogue import is_catalogued, judgments_from_catalogue
 from lexirecall.formats.cells import csv_header
 from lexirecall.formats.columns import Given
-from lexirecall.formats.folders import PARQUET, files_of
+from lexirecall.formats.folders import files_of, is_beir_folder, judgments_of_folder
 from lexirecall.formats.forms import TextRun, is_form
 from lexirecall.formats.frames import is_frame, is_of_spark
 from lexirecall.formats.native import read_qrels_native
 from lexirecall.formats.sizes import sizes_from_mapping
-from lexirecall.formats.source import BYTE_ORDER_MARK, ZIP, Source
+from lexirecall.formats.source import FileType, Source, source_of
 from lexirecall.formats.trec import read_providers, read_qrels, read_sizes
 from lexirecall.judgments import Judgments
-from lexirecall.paths import is_folder
+from lexirecall.paths import exists
 from lexirecall.reader import reader_in_use
 
 if TYPE_CHECKING:
     from lexirecall.formats.queryrows import QueryRows
+    from lexirecall.formats.reviews import Reviews
+    from lexirecall.formats.roletable import RoleTable
     from lexirecall.formats.tablefiles import TableFiles
 
 
@@ -55,77 +55,114 @@ class Input(NamedTuple):
         return self.value.name if isinstance(self.value, Source) else self.run or self.role
 
 
-Readers = Mapping[str, Callable[[Any, Input], Any]]
-"""By role, what turns an opened input into judgments, a form of runs, pairs, groups or sizes."""
-
-
 class Kind(NamedTuple):
     """A row of the table."""
 
     knows: Callable[[Input], bool]
-    opened: Callable[[Input], Any]
-    readers: Readers
-    files: "Callable[[Input], TableFiles] | None" = None
-    """The files of a table."""
+    roles: Collection[str]
+    read: Callable[[Input], Any]
+    """Returns judgments, a form of runs, pairs, groups or sizes, as the role says."""
 
 
-def _late(module: str) -> Any:
-    return import_module(f"lexirecall.formats.{module}")
+# What is read of an opened input in each role
 
 
-def _in_file(knows: Callable[[Source, Input], bool]) -> Callable[[Input], bool]:
-    return lambda given: isinstance(given.value, Source) and knows(given.value, given)
+def read_mapping(content: Mapping[Any, Any], given: Input) -> Any:
+    """Read a mapping, of Python or of JSON.
+
+    >>> read_mapping({"q": 100}, Input(None, "corpus_size"))
+    {b'q': 100}
+    """
+    name = given.name
+    match given.role:
+        case "qrels":
+            from lexirecall.formats.dicts import load_mapping
+
+            return load_mapping(content, name)
+        case "run":
+            from lexirecall.formats.mappingrun import MappingRun
+
+            return MappingRun(content, given.run, name)
+        case "providers":
+            from lexirecall.formats.memory import pairs_from_mapping
+
+            return pairs_from_mapping(content, name)
+        case "corpus_size":
+            return sizes_from_mapping(content)
+    from lexirecall.formats.grouping import groups_from_mapping
+    from lexirecall.formats.unitrows import subtopics_from_mapping, units_from_mapping
+
+    read = {"groups": groups_from_mapping, "units": units_from_mapping, "subtopics": subtopics_from_mapping}
+    return read[given.role](content, name)
 
 
-def _is_json(source: Source, _: Input) -> bool:
-    """Tell by the first character; blanks may come before it, up to a limit."""
-    return source.head.removeprefix(BYTE_ORDER_MARK).lstrip().startswith((b"{", b"["))
+def read_table(table: "RoleTable", given: Input) -> Any:
+    """Read a table: a frame, or the rows of files."""
+    from lexirecall.formats.grouping import groups_from_table
+    from lexirecall.formats.labels import judgments_from_table, pairs_from_table
+    from lexirecall.formats.tableruns import TableRun
+    from lexirecall.formats.unitrows import subtopics_from_table, units_from_table
+
+    if given.role == "run":
+        return TableRun(table, given.run, given.is_given)
+    read: dict[str, Callable[[RoleTable], Any]] = {
+        "qrels": judgments_from_table, "providers": pairs_from_table, "groups": groups_from_table,
+        "units": units_from_table, "subtopics": subtopics_from_table,
+    }  # fmt: skip
+    return read[given.role](table)
 
 
-def _is_positions_file(source: Source, _: Input) -> bool:
-    is_parquet = not is_folder(source.path) and source.head.startswith(PARQUET)
-    return is_parquet and bool(_late("positionsrun").is_positions_file(source))
-
-
-def _table(knows: Callable[[Source, Input], bool], files: "Callable[[Input], TableFiles]") -> Kind:
-    return Kind(
-        _in_file(knows),
-        lambda given: _late("tablefiles").UnopenedTable(files(given), given.value, given.role, given.columns),
-        _TABLE_FILES,
-        files,
-    )
-
-
-def _files(given: Input, header: Any = None) -> "TableFiles":
-    from lexirecall.formats.tablefiles import TableFiles
-
-    return TableFiles(given.name, (given.value.path,), header)
-
-
-def _folder_files(given: Input) -> "TableFiles":
+def _files(given: Input) -> "TableFiles":
+    """Return the files of a table: Parquet or CSV, or a folder of one of them."""
     from lexirecall.formats.tablefiles import TableFiles, common_header
 
-    paths = tuple(files_of(given.value.path))
-    return TableFiles(given.name, paths, common_header(paths, given.role, given.columns), given.value.path)
+    source, role, columns = given.value, given.role, given.columns
+    if source.type is FileType.FOLDER:
+        paths = tuple(files_of(source.path))
+        return TableFiles(given.name, paths, common_header(paths, role, columns), source.path)
+    header = None if source.type is FileType.PARQUET else csv_header(source, role, columns)
+    return TableFiles(given.name, (source.path,), header)
 
 
-def _as_whole(read: Callable[[Any, Input], Any]) -> Callable[[Any, Input], Any]:
-    return lambda unopened, given: read(unopened.table, given)
+def _read_files(given: Input) -> Any:
+    """Read a table in files; judgments and runs need not be held in memory as a table."""
+    from lexirecall.formats.labels import judgments_from_files
+    from lexirecall.formats.tablefiles import UnopenedTable
+    from lexirecall.formats.tableruns import TableFileRun
+
+    unopened = UnopenedTable(_files(given), given.value, given.role, given.columns)
+    if given.role == "run":
+        return TableFileRun(unopened, given.run, given.is_given)
+    return judgments_from_files(unopened) if given.role == "qrels" else read_table(unopened.table, given)
 
 
-def _opened_frame(given: Input) -> Any:
-    name, value = f"run {given.name!r}" if given.is_given else given.name, given.value
-    if is_of_spark(value):
-        from lexirecall.engines.spark_files import rows_in_memory
+def _read_rows(rows: "QueryRows", given: Input) -> Any:
+    from lexirecall.formats.mappingrun import MappingRun
 
-        value = rows_in_memory(value, given.role, given.columns, name)
-    return _late("roletable").open_frame(value, given.role, given.columns, name=name)
+    return rows.judgments() if given.role == "qrels" else MappingRun(rows.ranked, given.run, rows.name)
 
 
-def _opened_beir(given: Input) -> Judgments:
-    with Source(_late("beirfolders").judgments_of_folder(given.value.path)) as source:
-        judgments: Judgments = read_input(given._replace(value=source))
-        return judgments
+def _read_text(given: Input) -> Any:
+    source: Source = given.value
+    match given.role:
+        case "qrels":
+            return read_qrels_native(source) if reader_in_use() == "native" else read_qrels(source)
+        case "run":
+            return TextRun(source, given.run)
+        case "providers":
+            return read_providers(source)
+        case "corpus_size":
+            return read_sizes(source)
+        case "groups":
+            from lexirecall.formats.grouping import read_groups
+
+            return read_groups(source)
+    from lexirecall.formats.unitrows import read_subtopics, read_units
+
+    return read_units(source) if given.role == "units" else read_subtopics(source)
+
+
+# What recognizes and opens an input
 
 
 def is_rows(given: object) -> "TypeGuard[QueryRows]":
@@ -134,134 +171,117 @@ def is_rows(given: object) -> "TypeGuard[QueryRows]":
     return module is not None and isinstance(given, module.QueryRows)
 
 
-def _is_review(source: Source, _: Input) -> bool:
-    """Tell by the first bytes, and by the name of a project that is broken."""
-    if is_folder(source.path):
-        return False
-    return _is_project(source) or (b"asreview_" in source.head and bool(_late("asreview").is_export(source)))
+def _read_frame(given: Input) -> Any:
+    from lexirecall.formats.roletable import open_frame
+
+    name, value = f"run {given.name!r}" if given.is_given else given.name, given.value
+    if is_of_spark(value):
+        from lexirecall.engines.spark_files import rows_in_memory
+
+        value = rows_in_memory(value, given.role, given.columns, name)
+    return read_table(open_frame(value, given.role, given.columns, name=name), given)
 
 
-def _is_project(source: Source) -> bool:
-    """Tell whether to read a project of ASReview: no other archive can be read."""
-    return source.head.startswith(ZIP) or source.name.endswith(".asreview")
+def is_review(source: Source) -> bool:
+    """Tell whether a file is a project of ASReview, as every archive must be, or the CSV that ASReview exports."""
+    if source.type is not FileType.LINES or b"asreview_" not in source.head:
+        return source.type is FileType.ARCHIVE
+    from lexirecall.formats.asreview import is_export
+
+    return is_export(source)
 
 
-def _opened_review(given: Input) -> Any:
+def reviews_in(source: Source) -> "Reviews":
+    """Read the review of a file that holds one."""
+    from lexirecall.formats.asreview import read_export, read_project
     from lexirecall.formats.reviews import Reviews
 
-    read = "read_project" if _is_project(given.value) else "read_export"
-    return Reviews((getattr(_late("asreview"), read)(given.value),))
+    return Reviews((read_project(source) if source.type is FileType.ARCHIVE else read_export(source),))
 
 
-def _opened_json(given: Input) -> Any:
-    if given.role in _ROWS:
-        return _late("jsonfiles").open_json(given.value, given.role, given.columns)
-    return _late("jsontext").load_json(given.value, _late("memory").SHAPES[given.role])
+def _read_review(given: Input) -> Any:
+    from lexirecall.formats.mappingrun import MappingRun
+
+    reviews = reviews_in(given.value)
+    if given.role == "qrels":
+        return reviews.judgments()
+    return MappingRun(reviews.given[0].ranking(), given.run, given.name)
 
 
-def _by_content(role: str) -> Callable[[Any, Input], Any]:
-    """Return what reads JSON in a role: a mapping, rows about one query, or a table."""
+def is_positions(source: Source) -> bool:
+    """Tell whether a file holds positions; of any other than Parquet, nothing is imported to know that."""
+    if source.type is not FileType.PARQUET:
+        return False
+    from lexirecall.formats.positionsrun import is_positions_file
 
-    def read(content: Any, given: Input) -> Any:
-        readers = _MAPPING if isinstance(content, Mapping) else _ROWS if is_rows(content) else _TABLE
-        return readers[role](content, given)
-
-    return read
+    return is_positions_file(source)
 
 
-_MAPPING: Readers = {
-    "qrels": lambda content, given: _late("dicts").load_mapping(content, given.name),
-    "run": lambda content, given: _late("mappingrun").MappingRun(content, given.run, given.name),
-    "providers": lambda content, given: _late("memory").pairs_from_mapping(content, given.name),
-    "groups": lambda content, given: _late("grouping").groups_from_mapping(content, given.name),
-    "units": lambda content, given: _late("unitrows").units_from_mapping(content, given.name),
-    "subtopics": lambda content, given: _late("unitrows").subtopics_from_mapping(content, given.name),
-}
-_TABLE: Readers = {
-    "qrels": lambda table, _: _late("labels").judgments_from_table(table),
-    "run": lambda table, given: _late("tableruns").TableRun(table, given.run, given.is_given),
-    "providers": lambda table, _: _late("labels").pairs_from_table(table),
-    "groups": lambda table, _: _late("grouping").groups_from_table(table),
-    "units": lambda table, _: _late("unitrows").units_from_table(table),
-    "subtopics": lambda table, _: _late("unitrows").subtopics_from_table(table),
-}
-_TABLE_FILES: Readers = {
-    **{role: _as_whole(read) for role, read in _TABLE.items()},
-    "qrels": lambda unopened, _: _late("labels").judgments_from_files(unopened),
-    "run": lambda unopened, given: _late("tableruns").TableFileRun(unopened, given.run, given.is_given),
-}
-_ROWS: Readers = {
-    "qrels": lambda rows, _: rows.judgments(),
-    "run": lambda rows, given: _late("mappingrun").MappingRun(rows.ranked, given.run, rows.name),
-}
-_JSON: Readers = {
-    **_MAPPING,
-    **{role: _by_content(role) for role in _ROWS},
-}
-_TEXT: Readers = {
-    "qrels": lambda source, _: read_qrels_native(source) if reader_in_use() == "native" else read_qrels(source),
-    "run": lambda source, given: TextRun(source, given.run),
-    "providers": lambda source, _: read_providers(source),
-    "groups": lambda source, _: _late("grouping").read_groups(source),
-    "units": lambda source, _: _late("unitrows").read_units(source),
-    "subtopics": lambda source, _: _late("unitrows").read_subtopics(source),
-    "corpus_size": lambda source, _: read_sizes(source),
-}
+def _read_positions(given: Input) -> Any:
+    from lexirecall.formats.positionsrun import PositionsRun, read_positions
 
-JUDGED = Kind(lambda given: isinstance(given.value, Judgments), lambda given: given.value, {"qrels": lambda it, _: it})
-MAPPING = Kind(
-    lambda given: isinstance(given.value, Mapping),
-    lambda given: given.value,
-    {**_MAPPING, "corpus_size": lambda content, _: sizes_from_mapping(content)},
-)
-FORM = Kind(lambda given: is_form(given.value), lambda given: given.value, {"run": lambda it, _: it})
-FRAME = Kind(lambda given: is_frame(given.value), _opened_frame, _TABLE)
+    positions = read_positions(given.value)
+    if given.role == "qrels":
+        return replace(positions.judgments, name=given.name)
+    return PositionsRun(positions, given.run, given.is_given, given.name)
+
+
+def _read_beir(given: Input) -> Any:
+    with Source(judgments_of_folder(given.value.path)) as source:
+        return read_input(given._replace(value=source))
+
+
+def _is_csv(given: Input) -> bool:
+    """Tell by the first line, which names columns that serve the role."""
+    return isinstance(given.value, Source) and csv_header(given.value, given.role, given.columns) is not None
+
+
+def _read_json(given: Input) -> Any:
+    if given.role not in _SIDES:
+        from lexirecall.formats.jsontext import load_json
+        from lexirecall.formats.memory import SHAPES
+
+        return read_mapping(load_json(given.value, SHAPES[given.role]), given)
+    from lexirecall.formats.jsonfiles import open_json
+    from lexirecall.formats.queryrows import QueryRows
+
+    content = open_json(given.value, given.role, given.columns)
+    if isinstance(content, Mapping):
+        return read_mapping(content, given)
+    return _read_rows(content, given) if isinstance(content, QueryRows) else read_table(content, given)
+
+
+def _in_file(knows: Callable[[Source], bool]) -> Callable[[Input], bool]:
+    return lambda given: isinstance(given.value, Source) and knows(given.value)
+
+
+_SIDES = ("qrels", "run")
+_TABLES = (*_SIDES, "providers", "groups", "units", "subtopics")
+_ALL = (*_TABLES, "corpus_size")
+
+JUDGED = Kind(lambda given: isinstance(given.value, Judgments), ("qrels",), lambda given: given.value)
+MAPPING = Kind(lambda given: isinstance(given.value, Mapping), _ALL, lambda given: read_mapping(given.value, given))
+ROWS = Kind(lambda given: is_rows(given.value), _SIDES, lambda given: _read_rows(given.value, given))
+FORM = Kind(lambda given: is_form(given.value), ("run",), lambda given: given.value)
+FRAME = Kind(lambda given: is_frame(given.value), _TABLES, _read_frame)
 CATALOGUED = Kind(
-    lambda given: is_catalogued(given.value),
-    lambda given: judgments_from_catalogue(given.value),
-    {"qrels": lambda it, _: it},
+    lambda given: is_catalogued(given.value), ("qrels",), lambda given: judgments_from_catalogue(given.value)
 )
-REVIEW = Kind(
-    _in_file(_is_review),
-    _opened_review,
-    {
-        "qrels": lambda reviews, _: reviews.judgments(),
-        "run": lambda reviews, given: _late("mappingrun").MappingRun(reviews.given[0].ranking(), given.run, given.name),
-    },
-)
-POSITIONS_FILE = Kind(
-    _in_file(_is_positions_file),
-    lambda given: _late("positionsrun").read_positions(given.value),
-    {
-        "qrels": lambda positions, given: replace(positions.judgments, name=given.name),
-        "run": lambda positions, given: _late("positionsrun").PositionsRun(
-            positions, given.run, given.is_given, given.name
-        ),
-    },
-)
+REVIEW = Kind(_in_file(is_review), _SIDES, _read_review)
+POSITIONS_FILE = Kind(_in_file(is_positions), _SIDES, _read_positions)
 BEIR_FOLDER = Kind(
-    _in_file(lambda source, _: is_folder(source.path) and _late("beirfolders").is_beir_folder(source.path)),
-    _opened_beir,
-    {"qrels": lambda it, _: it},
+    _in_file(lambda source: source.type is FileType.FOLDER and is_beir_folder(source.path)), ("qrels",), _read_beir
 )
-FOLDER = _table(lambda source, _: is_folder(source.path), _folder_files)
-PARQUET_FILE = _table(lambda source, _: source.head.startswith(PARQUET), _files)
-CSV = _table(
-    lambda source, given: csv_header(source, given.role, given.columns) is not None,
-    lambda given: _files(given, csv_header(given.value, given.role, given.columns)),
-)
-ROWS = Kind(lambda given: is_rows(given.value), lambda given: given.value, _ROWS)
-JSON = Kind(_in_file(_is_json), _opened_json, _JSON)
-TEXT = Kind(_in_file(lambda *_: True), lambda given: given.value, _TEXT)
+FOLDER = Kind(_in_file(lambda source: source.type is FileType.FOLDER), _TABLES, _read_files)
+PARQUET_FILE = Kind(_in_file(lambda source: source.type is FileType.PARQUET), _TABLES, _read_files)
+CSV = Kind(_is_csv, _TABLES, _read_files)
+JSON = Kind(_in_file(lambda source: source.type is FileType.JSON), _TABLES, _read_json)
+TEXT = Kind(_in_file(lambda _: True), _ALL, _read_text)
 
 KINDS = (
     JUDGED, MAPPING, ROWS, FORM, FRAME, CATALOGUED, REVIEW, POSITIONS_FILE, BEIR_FOLDER, FOLDER, PARQUET_FILE, CSV,
     JSON, TEXT,
 )  # fmt: skip
-
-
-def _kinds(given: Input) -> Iterator[Kind]:
-    return (kind for kind in KINDS if given.role in kind.readers and kind.knows(given))
 
 
 def kind_of(given: Input) -> Kind | None:
@@ -270,7 +290,16 @@ def kind_of(given: Input) -> Kind | None:
     >>> kind_of(Input({"q": {"a": 1}}, "qrels")) is MAPPING, kind_of(Input("bm25.run", "run"))
     (True, None)
     """
-    return next(_kinds(given), None)
+    return next((kind for kind in KINDS if given.role in kind.roles and kind.knows(given)), None)
+
+
+def is_path(given: object, role: str) -> "TypeGuard[str | os.PathLike[str]]":
+    """Tell whether an input is a file, by its path or as a source; judgments may also be the name of a data set.
+
+    >>> is_path("qrels.txt", "qrels"), is_path("ir_datasets:vaswani", "qrels"), is_path({"q": {"a": 1}}, "run")
+    (True, False, False)
+    """
+    return isinstance(given, (str, os.PathLike)) and not (role == "qrels" and is_catalogued(given))
 
 
 def read_input(given: Input) -> Any:
@@ -279,16 +308,22 @@ def read_input(given: Input) -> Any:
     >>> read_input(Input({"q": 100}, "corpus_size"))
     {b'q': 100}
     """
-    kind = next(_kinds(given))
-    return kind.readers[given.role](kind.opened(given), given)
+    if (kind := kind_of(given)) is None:
+        raise no_input(given.value, given.role)
+    return kind.read(given)
 
 
-def table_files(path: str | os.PathLike[str], role: str, columns: Given = None) -> "TableFiles | None":
+def no_input(value: object, role: str) -> UsageError:
+    """Return the error about something that cannot be an input."""
+    what = "a run" if role == "run" else role
+    return UsageError(f"{what} is of type {type(value).__name__}, but must be a path, a mapping or a data frame")
+
+
+def table_files(source: Source, role: str, columns: Given = None) -> "TableFiles | None":
     """Return the files of a table that an engine reads itself; None for anything else."""
-    with Source(path) as source:
-        given = Input(source, role, columns)
-        kind = kind_of(given)
-        return kind.files(given) if kind is not None and kind.files is not None else None
+    given = Input(source, role, columns)
+    kind = kind_of(given)
+    return _files(given) if kind is not None and kind.read is _read_files else None
 
 
 def may_hold_table(run: object, columns: Given = None) -> bool:
@@ -298,11 +333,11 @@ def may_hold_table(run: object, columns: Given = None) -> bool:
     """
     if not isinstance(run, (str, os.PathLike)):
         return kind_of(Input(run, "run")) is FRAME
-    path = os.fspath(run)
+    source = source_of(run)
+    if not source.is_regular:
+        return source.path == "-" or exists(source)
     try:
-        if path == "-" or not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116
-            return True
-        with Source(path) as source:
-            return kind_of(Input(source, "run", columns)) in (POSITIONS_FILE, PARQUET_FILE, CSV)
-    except (OSError, ValueError, FormatError):
+        with source:
+            return source.type is FileType.PARQUET or kind_of(Input(source, "run", columns)) is CSV
+    except FormatError:
         return False  # whoever reads it will say what is wrong

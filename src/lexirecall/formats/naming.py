@@ -27,19 +27,20 @@ class NamedRun(NamedTuple):
 
     name: str
     run: Run
+    """A file is a source, so that whoever looks at it to tell what it is does so for all."""
     is_given: bool = False
     """Whether the name was given with the run, and so takes precedence over the run's own."""
 
     @property
     def size(self) -> int:
         """Bytes to read, as far as known."""
-        return Source(self.run).size if isinstance(self.run, (str, os.PathLike)) else 0
+        return self.run.size if isinstance(self.run, Source) else 0
 
     @property
     def label(self) -> str:
         """What messages call it."""
-        if isinstance(self.run, (str, os.PathLike)):
-            return os.fspath(self.run)
+        if isinstance(self.run, Source):
+            return self.run.path
         return f"run {self.name!r}" if self.is_given else self.name
 
 
@@ -74,9 +75,10 @@ def name_runs(runs: Runs, columns: Given = None, stdin_name: str | None = None) 
 
 
 def _with_stdin_named(named: list[NamedRun], name: str) -> list[NamedRun]:
-    if "-" not in [run.run for run in named if isinstance(run.run, str)]:
+    are_stdin = [isinstance(run.run, Source) and run.run.path == "-" for run in named]
+    if not any(are_stdin):
         raise UsageError(f"stdin is called {name!r}, but no run is read from it", remedy="give - as one of the runs")
-    return [run._replace(name=name) if isinstance(run.run, str) and run.run == "-" else run for run in named]
+    return [run._replace(name=name) if is_stdin else run for run, is_stdin in zip(named, are_stdin, strict=True)]
 
 
 def check_names(named: Iterable[tuple[str, str]]) -> None:
@@ -134,7 +136,7 @@ def _numbered(runs: Iterable[Run]) -> list[NamedRun]:
     named = []
     for number, run in enumerate(runs, 1):
         if isinstance(run, (str, os.PathLike)):
-            named += [NamedRun(Source(path).run_name, path) for path in matching(run)]
+            named += [NamedRun(source.run_name, source) for source in map(Source, matching(run))]
         elif is_rows(run):
             named.append(NamedRun(run.run_name, run))
         elif _is_in_memory(run):
@@ -150,11 +152,11 @@ def _is_in_memory(run: object) -> TypeGuard[Mapping[Any, Any] | Frame]:
 
 
 def _one(run: Run, name: str) -> Run:
-    return single(run, f"run {name!r}") if isinstance(run, (str, os.PathLike)) else run
+    return Source(single(run, f"run {name!r}")) if isinstance(run, (str, os.PathLike)) else run
 
 
 def _shown(run: Run) -> str:
-    return shown(os.fspath(run)) if isinstance(run, (str, os.PathLike)) else f"a {type(run).__name__}"
+    return shown(run.path) if isinstance(run, Source) else f"a {type(run).__name__}"
 
 
 def _maps_names(runs: Mapping[Any, Any]) -> bool:

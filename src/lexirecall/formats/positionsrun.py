@@ -16,7 +16,6 @@ import numpy as np
 
 from lexirecall.errors import DataError, FormatError, UsageError, plain, shown
 from lexirecall.formats.columns import check_one_run
-from lexirecall.formats.folders import PARQUET
 from lexirecall.formats.source import Source
 from lexirecall.formats.tablefiles import advance_whole, content_of
 from lexirecall.formats.wholelists import RunLists
@@ -31,9 +30,7 @@ _AGAIN = "evaluate it with the judgments that it was made with, or project the r
 
 
 def is_positions_file(source: Source) -> bool:
-    """Tell whether a source is a positions file; only the end of a plain file is read."""
-    if not source.head.startswith(PARQUET):
-        return False
+    """Tell whether Parquet is a positions file; only the end of a plain file is read."""
     content = content_of(source)
     if not isinstance(content, str):
         return holds_positions(content)

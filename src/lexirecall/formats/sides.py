@@ -8,7 +8,6 @@ judgments is also the first run. Otherwise it is judgments, and nothing else. Th
 """
 
 import os
-import stat
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -16,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from lexirecall.errors import DataError, FormatError, UsageError, counted, shown
 from lexirecall.formats.columns import Given
-from lexirecall.formats.kinds import JSON, REVIEW, Input, is_rows, kind_of
+from lexirecall.formats.kinds import JSON, Input, is_path, is_review, is_rows, kind_of, reviews_in
 from lexirecall.formats.naming import NamedRun
-from lexirecall.formats.source import Source
+from lexirecall.formats.source import FileType, Source
 from lexirecall.judgments import Judgments
 from lexirecall.paths import is_folder, matching
 
@@ -43,14 +42,14 @@ def sides_of(
     """
     with ExitStack() as stack:
         own = qrels
-        if (path := _one_file(qrels)) is not None:
-            source = stack.enter_context(Source(path))
-            if (review := _review_in(source, "qrels", columns)) is not None:
-                yield _with_reviews(review, path, named, columns)
+        if (source := _one_file(qrels)) is not None:
+            stack.enter_context(source)
+            if is_review(source):
+                yield _with_reviews(reviews_in(source).given[0], source, named)
                 return
             own = _rows_in(source, "qrels", columns) or source
         if is_rows(own):
-            runs = _with_own(own, qrels, named, columns, stdin_name)
+            runs = _with_own(own, source, named, columns, stdin_name)
             is_left_out = own.holds("run") and not any(run.run is own for run in runs)
             yield replace(own, leaves_run=True) if is_left_out else own, runs
             return
@@ -60,10 +59,10 @@ def sides_of(
 
 
 def _with_own(
-    own: "QueryRows", qrels: Any, named: list[NamedRun], columns: Given, stdin_name: str | None
+    own: "QueryRows", first: Source | None, named: list[NamedRun], columns: Given, stdin_name: str | None
 ) -> list[NamedRun]:
     """Return the runs beside judgments that are rows: these bring a run if no other is given, or only rows are."""
-    read = [_read(run, qrels, own, columns) for run in named]
+    read = [_read(run, first, own, columns) for run in named]
     rows = [run.run for run in read if is_rows(run.run) and run.run.holds("qrels") and run.run.holds("run")]
     for each in rows:
         if each is not own:
@@ -74,26 +73,27 @@ def _with_own(
     if "document" in (columns or {}):
         problem = "columns: document is given for rows that hold judgments and a run"
         raise UsageError(problem, remedy="say which is meant: qrels.document or run.document")
-    return [NamedRun(stdin_name if stdin_name is not None and qrels == "-" else own.run_name, own), *read]
+    is_stdin = first is not None and first.path == "-"
+    return [NamedRun((stdin_name if is_stdin else None) or own.run_name, own), *read]
 
 
-def _with_reviews(own: "Review", path: str, named: list[NamedRun], columns: Given) -> tuple[Judgments, list[NamedRun]]:
+def _with_reviews(own: "Review", first: Source, named: list[NamedRun]) -> tuple[Judgments, list[NamedRun]]:
     """Return the judgments of all reviews that are given, and the runs; a review brings a run as rows do."""
     from lexirecall.formats.reviews import Reviews
 
     found: list[tuple[NamedRun, Review | None]] = []
     for run in named:
-        given = _one_file(run.run)
-        if given is not None and os.path.realpath(given) == os.path.realpath(path):
+        source = _one_file(run.run)
+        if _is_same_file(source, first):
             found.append((run, own))
-        elif given is None or not _is_regular(given):
+        elif source is None or not source.is_regular:
             found.append((run, None))
         else:
-            with Source(given) as source:
-                found.append((run, _review_in(source, "run", columns)))
+            with source:
+                found.append((run, reviews_in(source).given[0] if is_review(source) else None))
     others = [review for _, review in found if review is not None and review is not own]
     if all(review is not None and review is not own for _, review in found) and not any(run.is_given for run in named):
-        found = [(NamedRun(own.run_name, path), own), *found]
+        found = [(NamedRun(own.run_name, first), own), *found]
     reviews = Reviews((own, *others))
     judgments = reviews.judgments()
     if not any(review is own for _, review in found):
@@ -106,41 +106,29 @@ def _as_run(run: NamedRun, review: "Review", reviews: "Reviews") -> NamedRun:
     return run._replace(run=review.ranking(reviews.left_out(review.query)))
 
 
-def _review_in(source: Source, role: str, columns: Given) -> "Review | None":
-    """Return the review of a file that holds one."""
-    given = Input(source, role, columns)
-    if is_folder(source.path) or kind_of(given) is not REVIEW:
-        return None
-    review: Review = REVIEW.opened(given).given[0]
-    return review
-
-
 def may_hold_both(qrels: Any, columns: Given = None) -> bool:
     """Tell whether judgments may bring a run of their own, which only reading them will tell."""
-    if (path := _one_file(qrels)) is None:
+    if (source := _one_file(qrels)) is None:
         return is_rows(qrels)
-    if not _is_regular(path):  # a pipe cannot be looked into without emptying it
-        return not is_folder(path)
+    if not source.is_regular:  # a pipe cannot be looked into without emptying it
+        return not is_folder(source)
     try:
-        with Source(path) as source:
-            return kind_of(Input(source, "qrels", columns)) is REVIEW or _may_hold_rows(source, "qrels", columns)
+        with source:
+            return is_review(source) or _may_hold_rows(source, "qrels", columns)
     except FormatError:
         return False  # whoever reads it will say what is wrong
 
 
-def _one_file(given: Any) -> str | None:
-    """Return the path of an input that is one file."""
-    if not isinstance(given, (str, os.PathLike)) or kind_of(Input(given, "qrels")) is not None:
-        return None
-    paths = matching(given)
-    return paths[0] if len(paths) == 1 else None
+def _one_file(given: Any) -> Source | None:
+    """Return the source of an input that is one file."""
+    if isinstance(given, Source):
+        return given
+    paths = matching(given) if is_path(given, "qrels") else ()
+    return Source(paths[0]) if len(paths) == 1 else None
 
 
-def _is_regular(path: str) -> bool:
-    try:
-        return path != "-" and stat.S_ISREG(os.stat(path).st_mode)  # noqa: PTH116
-    except (OSError, ValueError):
-        return False
+def _is_same_file(one: Source | None, other: Source | None) -> bool:
+    return one is not None and other is not None and os.path.realpath(one) == os.path.realpath(other)
 
 
 def _rows_in(source: Source, role: str, columns: Given) -> "QueryRows | None":
@@ -154,22 +142,22 @@ def _rows_in(source: Source, role: str, columns: Given) -> "QueryRows | None":
 
 
 def _may_hold_rows(source: Source, role: str, columns: Given) -> bool:
-    """Tell by its first bytes; what reads rows is imported for JSON only."""
-    if kind_of(Input(source, role, columns)) is not JSON:
+    """Tell by its first bytes; what reads rows is imported for JSON only, and not for CSV that begins like it."""
+    if source.type is not FileType.JSON or kind_of(Input(source, role, columns)) is not JSON:
         return False
     from lexirecall.formats.jsonfiles import may_hold_rows
 
     return may_hold_rows(source)
 
 
-def _read(run: NamedRun, qrels: Any, own: "QueryRows", columns: Given) -> NamedRun:
+def _read(run: NamedRun, first: Source | None, own: "QueryRows", columns: Given) -> NamedRun:
     """Read a run that is rows; the file of the judgments has been read."""
-    path, first = _one_file(run.run), _one_file(qrels)
-    if path is not None and first is not None and os.path.realpath(first) == os.path.realpath(path):
+    source = _one_file(run.run)
+    if _is_same_file(source, first):
         return run._replace(run=own)
-    if path is None or not _is_regular(path):
+    if source is None or not source.is_regular:
         return run
-    with Source(path) as source:
+    with source:
         rows = _rows_in(source, "run", columns)
         return run if rows is None else run._replace(run=rows)
 

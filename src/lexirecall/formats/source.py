@@ -13,13 +13,15 @@ import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterator
-from functools import partial
+from enum import Enum
+from functools import cached_property, partial
 from itertools import chain
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
 
 from lexirecall.errors import FormatError, UsageError
 from lexirecall.formats.unpacking import Pieces, packing_of, unpacked
+from lexirecall.paths import is_file, is_folder
 
 if TYPE_CHECKING:
     from lexirecall.formats.pipes import Pipe
@@ -32,6 +34,7 @@ _BUFFER = 1 << 16  # less than a block, so that blocks are read without another 
 _MOST_BLANKS = 1 << 20  # before the text itself; a file of nothing but blanks is not held in memory
 _MOST_HELD = 1 << 31  # bytes of a pipe, in memory or in one line
 ZIP = b"PK\x03\x04"
+PARQUET = b"PAR1\x15"  # the fifth byte begins the first page, or the footer; a query may be called PAR1
 NOT_UNPACKED = ("is a zip archive", "unpack it first; gz, bz2, xz and zst are read as they are")
 _RIS = ("is a RIS file of references", "give the project file of ASReview (.asreview), or its export as CSV")
 _REFUSED = {
@@ -44,10 +47,14 @@ _REFUSED = {
 _REMEDIES: dict[type, str] = {FileNotFoundError: "check the path", IsADirectoryError: "name a file"}
 
 
-class Source:
-    """A file, or standard input for `-`; it can be opened more than once.
+FileType = Enum("FileType", ["FOLDER", "ARCHIVE", "PARQUET", "JSON", "LINES"])
+"""What a file is, whatever it is for; its role and names of columns may say more (kinds)."""
 
-    Whoever looks at its head must close it: use it in a `with` statement.
+
+class Source:
+    """A file, or standard input for `-`; it can be opened more than once, and is a path wherever one is asked for.
+
+    Whoever looks at it must close it: use it in a `with` statement. What it is stays known, and it can be read again.
     """
 
     def __init__(self, path: str | os.PathLike[str], advance: Callable[[int], None] | None = None) -> None:
@@ -68,8 +75,12 @@ class Source:
         if self._begun is not None:
             self._begun[0].close()
             self._begun = None
+        self._head = None  # of many runs it would be much
         if self._pipe is not None:
             self._pipe.close()
+
+    def __fspath__(self) -> str:
+        return self.path
 
     @property
     def name(self) -> str:
@@ -95,6 +106,25 @@ class Source:
             return Path(self.path).stat().st_size if self.path != "-" else 0
         except (OSError, ValueError):  # whoever opens it will say what is wrong
             return 0
+
+    @cached_property
+    def type(self) -> FileType:
+        """What it is by its first bytes, looked at once, by whoever asks first."""
+        if is_folder(self.path):
+            return FileType.FOLDER
+        head = self.head
+        if head.startswith(ZIP) or self.name.endswith(".asreview"):  # a project that is broken is known by its name
+            return FileType.ARCHIVE
+        if head.startswith(PARQUET):
+            return FileType.PARQUET
+        # blanks may come before JSON, up to a limit
+        is_json = head.removeprefix(BYTE_ORDER_MARK).lstrip().startswith((b"{", b"["))
+        return FileType.JSON if is_json else FileType.LINES
+
+    @property
+    def is_regular(self) -> bool:
+        """Whether it can be looked into and be read again by somebody else: a file, not a pipe or a folder."""
+        return self.path != "-" and is_file(self.path)
 
     @property
     def is_packed(self) -> bool:
@@ -128,7 +158,7 @@ class Source:
         with self._explained(), contextlib.ExitStack() as stack:
             if self._begun is None:
                 yield self._begin(stack)
-            elif self.head.startswith(ZIP):
+            elif self._head is not None and self._head.startswith(ZIP):
                 raise FormatError(self.name, None, NOT_UNPACKED[0], remedy=NOT_UNPACKED[1])
             else:
                 begun, stream = self._begun
@@ -146,7 +176,7 @@ class Source:
     @property
     def is_plain_file(self) -> bool:
         """Whether it is a file that is not packed, so that it can be read from any place."""
-        return self.packing == "" and self._pipe is None and self.path != "-" and Path(self.path).is_file()
+        return self.packing == "" and self._pipe is None and self.is_regular
 
     @contextlib.contextmanager
     def open_from(self, start: int) -> Iterator[IO[bytes]]:
@@ -222,6 +252,16 @@ class Source:
             self._pipe = Pipe(pipe, self.name)
         self._pipe.seek(0)
         yield cast("BinaryIO", self._pipe)
+
+
+def source_of(path: str | os.PathLike[str]) -> Source:
+    """Return the source that a path is, with what is known of it; or a new one.
+
+    >>> source = Source("bm25.run")
+    >>> source_of(source) is source, source_of("bm25.run") is source
+    (True, False)
+    """
+    return path if isinstance(path, Source) else Source(path)
 
 
 class _CountedStream(io.RawIOBase):

@@ -27,13 +27,12 @@ from lexirecall.formats.cells import (
     possible_headers,
 )
 from lexirecall.formats.columns import Columns, Given, find_columns, has_usual_columns
-from lexirecall.formats.folders import PARQUET, check_end
+from lexirecall.formats.folders import check_end
 from lexirecall.formats.roletable import RoleTable, open_frame, used_columns
-from lexirecall.formats.source import Source
+from lexirecall.formats.source import FileType, Source
 from lexirecall.formats.unpacking import MOST_UNPACKED, ROOM
 from lexirecall.formats.values import BLANKS
 from lexirecall.installing import how_to_install
-from lexirecall.paths import is_file
 
 if TYPE_CHECKING:
     from lexirecall.formats.frames import Frame
@@ -78,7 +77,7 @@ def common_header(paths: tuple[str, ...], kind: str, given: Given) -> Header | N
     first: Header | None = None
     for path in paths:
         with Source(path) as source:
-            if source.head.startswith(PARQUET):
+            if source.type is FileType.PARQUET:
                 return None
             headers = possible_headers(source.head)
             known = (each for each in headers if each == first or (first is None and has_usual_columns(each.names)))
@@ -292,7 +291,7 @@ def _cells(source: Source, header: Header, used: list[str], others: list[str]) -
 
 def content_of(source: Source) -> Any:
     """Return the path of a plain file, which need not be held in memory, or what is unpacked or piped in."""
-    if not source.is_packed and source.path != "-" and is_file(source.path):
+    if not source.is_packed and source.is_regular:
         return source.path
     return io.BytesIO(source.read_whole())
 

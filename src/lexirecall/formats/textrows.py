@@ -14,10 +14,9 @@ from typing import Any, NamedTuple
 
 from lexirecall.errors import FormatError, listed, shown
 from lexirecall.formats.columns import USUAL, Given, check_given, spelling
-from lexirecall.formats.folders import PARQUET
 from lexirecall.formats.jsontext import object_on
 from lexirecall.formats.lines import numbered_lines
-from lexirecall.formats.source import BYTE_ORDER_MARK, Source
+from lexirecall.formats.source import BYTE_ORDER_MARK, PARQUET, Source
 from lexirecall.text import id_of, to_text, to_valid_text
 
 SHAPE = 'a line is {"id": ..., "text": ...}, or an id, a tab and the text'

@@ -3,7 +3,6 @@
 Belongs here: what SQL reads them, which columns they have, and where a row is. Not here: their order.
 """
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
@@ -157,7 +156,7 @@ def _check_told_apart(column: str, names: Sequence[str], known: Sequence[str], s
 def open_table(session: Session, named: NamedRun, given: Given) -> DuckdbTable:
     """Open a run that is a table: a file, a folder, a relation or a frame."""
     check_outside(named)
-    if not isinstance(named.run, (str, os.PathLike)):
+    if not isinstance(named.run, Source):
         return _opened(session, named.label, _registered(session, named, given), given)
     files = FILES.files(named.run, "run", given)
     read = f"read_parquet({_names(files, files.paths)})" if files.header is None else _csv(files, files.header)
