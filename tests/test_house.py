@@ -23,8 +23,8 @@ ORDER = (
     "measures", "preferences", "names", "theory", "statistics", "simulate", "strip", "svg", "plots", "verbs", "gates",
     "labels", "learn", "torch", "meta", "page", "results", "paper", "engines", "adapters", "starts", "cli",
 )  # fmt: skip
-SIDE_BY_SIDE = {"formats": "engines"}
-"""What a room may import although it stands below: an engine is one more form of a run."""
+SIDE_BY_SIDE = {"formats": "engines", "notebook": "page"}
+"""What a room may import although it stands below: an engine is one more form of a run, the page draws for a cell."""
 ROOMS_SHOWN_BY = {
     "gates": ("cli.gate", "cli.funnel", "adapters.gate", "results"),
     "labels": ("cli.unjudged", "cli.certify", "results"),
@@ -71,6 +71,16 @@ def imported(path: Path) -> Iterator[str]:
         yield from (name.split(".")[1] for name in names if name.startswith("lexirecall."))
 
 
+def imported_by_text(path: Path) -> Iterator[str]:
+    """Give what a module imports by a text, or the beginning of that; a text may also have a name."""
+    names = {f"lexirecall.{name_of(each)}" for each in MODULES}
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+            yield next((str(each.value) for each in ast.walk(node.args[0]) if isinstance(each, ast.Constant)), "")
+        elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and node.value.value in names:
+            yield str(node.value.value)
+
+
 def functions(path: Path) -> Iterator[Function]:
     return (node for node in ast.walk(tree_of(path)) if isinstance(node, Function))
 
@@ -93,6 +103,15 @@ def test_a_module_imports_only_what_stands_above_it(path: Path) -> None:
         return
     above = {*ORDER[: ORDER.index(room)], room, SIDE_BY_SIDE.get(room)}
     assert set(imported(path)) <= above
+
+
+@every_module
+def test_only_the_index_of_a_folder_imports_its_modules_by_a_text(path: Path) -> None:
+    """Neither mypy nor the test above sees such an import; an index leads to its own folder only."""
+    texts = [text for text in imported_by_text(path) if text.startswith("lexirecall")]
+    own = ".".join(filter(None, ("lexirecall", name_of(path)))) + "."
+    assert not texts or path.name == "__init__.py"
+    assert all(text.startswith(own) for text in texts)
 
 
 @every_module

@@ -9,7 +9,7 @@ or dark theme; there is no script and no style sheet, and nothing has an id that
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, Union
+from typing import TYPE_CHECKING, NamedTuple, Union
 
 from lexirecall.equality import ComparedByFields
 from lexirecall.text import visible
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 ROWS = 60
 """The most rows of a table."""
-DRAWN_BY = "lexirecall.page.charts.ofresults"
-"""The module that draws results. It stands below them in the house, so it is found by name, and only when it draws."""
 _INK = "var(--jp-content-font-color1, currentColor)"
 _MUTED = "var(--jp-content-font-color2, var(--vscode-descriptionForeground, var(--pst-color-text-muted, #767676)))"
 _LINE = "var(--jp-border-color2, rgba(128, 128, 128, 0.4))"
@@ -138,10 +136,9 @@ def _charts(pictured: object) -> Iterator[str]:
     """Give the charts as SVG, in the colours of the cell."""
     if pictured is None:
         return
-    from importlib import import_module
+    from lexirecall.page.charts.ofresults import drawings_of  # stands below the results, and needs much
 
-    drawings: list[Any] = import_module(DRAWN_BY).drawings_of(pictured)
-    yield from (drawing.to_svg("page") for drawing in drawings)
+    yield from (drawing.to_svg("page") for drawing in drawings_of(pictured))
 
 
 HTML = Writer(
