@@ -2,11 +2,13 @@
 
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import against_r
 import contestants
 import pytest
+import walks
 from experiments import BASELINES, CONTROL, ONE_QUERY, ONE_RUN, SUITES, TWO_RUNS, WAYS, Outcome
 from page import EXPLANATIONS, as_markdown, rows
 from targets import MOST_OF_PRODUCTS, ON_A_GPU, on_a_gpu, verdicts
@@ -135,3 +137,16 @@ def test_only_text_goes_to_trec_eval(tmp_path: Path, monkeypatch: pytest.MonkeyP
 )  # fmt: skip
 def test_numbers_that_are_not_those_of_r_are_seen(name: str, theirs: float, is_near: bool) -> None:
     assert [found for _, found in against_r.largest([(name, 0.1, 0.1), (name, 0.1, theirs)])] == [is_near]
+
+
+def test_a_walk_names_what_it_calls_once_in_the_order_of_first_calls() -> None:
+    script = str(Path(walks.__file__))
+    done = subprocess.run([sys.executable, script, "--list", "TREC line to cell"], check=True, capture_output=True)
+    calls = done.stdout.decode().splitlines()
+    assert calls.index("cli/evaluate.py:command") < calls.index("names.py:parse_names")
+    assert len(calls) == len(set(calls)) > 100
+
+
+def test_a_function_that_has_moved_is_still_counted_and_one_that_is_gone_is_said_to_be() -> None:
+    calls = Counter({"names.py:parse_names": 2, "inputs/names.py:Names.parse_names": 1, "names.py:reparse_names": 9})
+    assert (walks.calls_of("parse_names", calls), walks.calls_of("nowhere_defined", calls)) == (3, "not found")
