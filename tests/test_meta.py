@@ -45,7 +45,7 @@ from lexirecall.statistics.corrections import correct
 from lexirecall.statistics.kendall import kendall_tau
 from lexirecall.statistics.power import discriminative_power
 from lexirecall.tables import percent
-from lexirecall.verbs.rank import compared_pairs
+from lexirecall.verbs.rank import contrasted
 from strategies import LEVELS, collections, costly, quick
 from strategies import Collection as Drawn
 from table import all_measures, all_preferences, needs_size
@@ -200,7 +200,7 @@ def test_decisions_by_ranks_are_those_of_all_pairs(drawn: Drawn, name: str, poli
     preference = parse_preference(name)
     assume(drawn.corpus_size or not (preference.measure and needs_size(preference.measure)))
     positions = project(drawn.qrels, drawn.runs, needs_judged=True, **drawn.given_size)
-    pairs = compared_pairs(positions, preference, policies)
+    pairs = contrasted(positions, preference, policies).held()
     decisions = decide(row_of(name), positions, policies)
     assert (decisions.taking_part == pairs.taking_part).all()
     assert preference.transitive if decisions.ranks is not None else preference.measure is None
@@ -1167,7 +1167,7 @@ def test_a_contrast_is_its_estimate_and_196_deviations_of_resampled_runs_and_que
 
 def naive_decided_of(positions: Positions, name: str) -> Any:
     """Return which pairs a measure ties on which queries, [P, Q]."""
-    pairs = compared_pairs(positions, parse_preference(name), Policies())
+    pairs = contrasted(positions, parse_preference(name), Policies()).held()
     return pairs.signs[np.triu_indices(len(positions.runs), 1)] == 0
 
 

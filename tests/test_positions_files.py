@@ -64,7 +64,7 @@ def content(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return str(value.dtype), value.tolist()
     if hasattr(value, "__dataclass_fields__"):
-        hidden = ("_lookups", "_num_relevant", "_sought", "frame_library")
+        hidden = ("_lookups", "_num_relevant", "_orders", "_sought", "frame_library")
         return {each.name: content(getattr(value, each.name)) for each in fields(value) if each.name not in hidden}
     return value
 

@@ -19,14 +19,14 @@ from lexirecall.gates.requirements import Statement
 from lexirecall.gates.result import GateResult
 from lexirecall.manifest import READING, Policies
 from lexirecall.measures import Measure
-from lexirecall.names import Evaluable, parse_names, parse_preference
+from lexirecall.names import Evaluable, parse_names
 from lexirecall.notices import warn_of
 from lexirecall.positions import Positions
 from lexirecall.tables import number
 from lexirecall.text import visible
 from lexirecall.verbs.explain import check_single_order, explain
 from lexirecall.verbs.explanation import QueryExplanation
-from lexirecall.verbs.rank import compared_pairs
+from lexirecall.verbs.rank import contrasted
 
 __all__ = ["assert_all_found", "assert_no_worse", "assert_nothing_lost"]
 
@@ -181,7 +181,7 @@ def _worse(positions: Positions, decision: Decision, policies: Policies) -> str:
 
 def _worse_queries(positions: Positions, row: Evaluable, policies: Policies) -> Iterator[str]:
     """Give a few lines on each query on which the new run is worse."""
-    values = compared_pairs(positions, parse_preference(row), policies).values[_NEW, _BASELINE]
+    values = contrasted(positions, row, policies).held().values[_NEW, _BASELINE]
     at_level = replace(policies, level=row.level(policies.level))
     explained = explain(positions, pair=("baseline", "new"), **asdict(at_level))
     sizes = {query: -value for query, value in zip(positions.queries, values.tolist(), strict=True) if value < 0}

@@ -13,7 +13,7 @@ each measure is positive if `runi` is better. Each query also has a line for eac
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -30,9 +30,9 @@ from lexirecall.positions import Positions
 from lexirecall.preferences import Pairs
 from lexirecall.statistics.aggregate import from_pairs, order_runs
 from lexirecall.verbs.compare import check_number
-from lexirecall.verbs.evaluate import evaluate
+from lexirecall.verbs.evaluate import scores_of
 from lexirecall.verbs.given import asked_of, positions_of
-from lexirecall.verbs.rank import Ranking, compared_pairs
+from lexirecall.verbs.rank import Ranking, contrasted
 from lexirecall.verbs.scores import Scores
 
 __all__ = ["Preferences", "aggregate", "prefer"]
@@ -74,8 +74,8 @@ def prefer(
     rows = asked_of(qrels, None if measures is None else in_our_words(measures), options)
     positions = positions_of(qrels, runs, rows, options)
     check_number(len(positions.runs))
-    scores = evaluate(positions, measures=None if measures is None else rows, **asdict(policies))
-    pairs = tuple(compared_pairs(positions, parse_preference(row), policies) for row in scores.measures)
+    scores, _ = scores_of(positions, rows, policies, is_default=measures is None)
+    pairs = tuple(contrasted(positions, row, policies).held() for row in scores.measures)
     return Preferences(scores, pairs)
 
 
@@ -109,9 +109,9 @@ def aggregate(
         raise UsageError(problem, remedy="use lexirecall.rank, or a preference such as RPP")
     positions = positions_of(qrels, runs, [row], options)
     check_number(len(positions.runs))
-    notes = evaluate(positions, measures=[row], **asdict(policies)).notes
-    order = order_runs(ordered_on_each(compared_pairs(positions, row, policies)), method)
-    return Ranking(positions.runs, str(row), order, notes, positions.frame_library)
+    scores, _ = scores_of(positions, [row], policies)
+    order = order_runs(ordered_on_each(contrasted(positions, row, policies).held()), method)
+    return Ranking(positions.runs, str(row), order, scores.notes, positions.frame_library)
 
 
 def ordered_on_each(pairs: Pairs) -> Pairs:

@@ -20,7 +20,7 @@ from lexirecall.errors import DataError, UsageError, counted
 from lexirecall.judgments import FloatArray, IntArray
 from lexirecall.manifest import Policies
 from lexirecall.measures.sets import NUM_REL_RET
-from lexirecall.names import Evaluable, parse_preference
+from lexirecall.names import Evaluable
 from lexirecall.positions import Positions
 from lexirecall.statistics.gates import chance_of_losses, chance_of_lower_mean
 from lexirecall.statistics.hall import mean_intervals
@@ -149,8 +149,7 @@ class Comparing:
     def _pairs(self) -> list[PortionedPairs | None]:
         """The differences of each case, summed up when they are needed; None for numbers other than the mean."""
         whole = {
-            row: PortionedPairs(contrasted(self.positions, parse_preference(row), self.policies), *self._places)
-            for row in self.rows
+            row: PortionedPairs(contrasted(self.positions, row, self.policies), *self._places) for row in self.rows
         }
         return [
             None if case.over.kind != "mean"

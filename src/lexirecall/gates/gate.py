@@ -32,7 +32,7 @@ from lexirecall.positions import Positions
 from lexirecall.statistics.over import overs_of
 from lexirecall.texts import Texts, texts_or_none
 from lexirecall.verbs.breakdown_notes import notes_on_groups
-from lexirecall.verbs.evaluate import evaluate, groups_of, read_aggregation
+from lexirecall.verbs.evaluate import groups_of, read_aggregation, scores_of
 from lexirecall.verbs.explain import check_single_order, explain
 from lexirecall.verbs.explanation import QueryExplanation
 from lexirecall.verbs.families import check_margin
@@ -88,7 +88,7 @@ def gate(
     groups, small = _groups(group_map, positions, queries, aggregation.min_queries)
     comparing = Comparing(positions, pair, policies, asked.rows, overs_of(aggregation.over), groups)
     comparing.check_tails()
-    scores = evaluate(positions, measures=asked.measures, **asdict(policies))
+    scores, _ = scores_of(positions, asked.measures, policies)
     changes = changes_of(queries)
     checks = check(asked.requirements, positions, pair[0], queries, policies, aggregation)
     shown = _texts(given_texts, changes, checks, positions)

@@ -20,7 +20,7 @@ from lexirecall.labels.pools import Labelling, LabelPool
 from lexirecall.manifest import Conventions, Policies
 from lexirecall.measures import MEASURES
 from lexirecall.names import Evaluable
-from lexirecall.preferences import PREFERENCES, Preference, preference_of
+from lexirecall.preferences import PREFERENCES, Preference
 from lexirecall.progress import Progress
 from lexirecall.verbs.rank import contrasted
 
@@ -207,8 +207,7 @@ def _signs(
 ) -> IntArray:
     """Return who is better with the labels there are, [P, Q]; 0 also where two runs are not compared."""
     positions = made.positions(pools, [np.zeros((1, len(pool.documents)), bool) for pool in pools])
-    preference = row if isinstance(row, Preference) else preference_of(row)
-    return np.asarray(np.sign(contrasted(positions, preference, policies).between(*pairs)), np.int64)
+    return np.asarray(np.sign(contrasted(positions, row, policies).between(*pairs)), np.int64)
 
 
 def _ground(pool: LabelPool, row: Evaluable, policies: Policies, labelling: Labelling) -> Ground:

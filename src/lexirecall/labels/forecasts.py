@@ -24,7 +24,7 @@ from lexirecall.manifest import Policies
 from lexirecall.measures import Measure, R
 from lexirecall.measures.measure import TOLERANCE
 from lexirecall.measures.parameter import Share
-from lexirecall.names import Evaluable, parse_preference
+from lexirecall.names import Evaluable
 from lexirecall.preferences.contrasts import Contrasts
 from lexirecall.preferences.pairs import SignArray
 from lexirecall.progress import Progress
@@ -151,7 +151,7 @@ def _compared(
     """Return the preferences under each labelling of one pool, and the values of each run, [S, B]."""
     positions = labelling.positions([pool], [labels])
     values = Valued.of(positions, rows, policies).values
-    return [(contrasted(positions, parse_preference(row), policies), values[:, :, c]) for c, row in enumerate(rows)]
+    return [(contrasted(positions, row, policies), values[:, :, c]) for c, row in enumerate(rows)]
 
 
 def forecast_pairs(

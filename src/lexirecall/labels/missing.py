@@ -5,7 +5,7 @@ Belongs here: the verb. Not here: its result (missingresult), bounds (bounds), f
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -40,9 +40,9 @@ from lexirecall.sums import ExactSums
 from lexirecall.texts import Texts, texts_or_none
 from lexirecall.verbs.averages import means_of
 from lexirecall.verbs.census import NAMED
-from lexirecall.verbs.compare import compare_scores, indices_of
+from lexirecall.verbs.compare import compare_scores, indices_of, pairs_under
 from lexirecall.verbs.comparison import Comparison
-from lexirecall.verbs.evaluate import evaluate
+from lexirecall.verbs.evaluate import scores_of
 from lexirecall.verbs.scores import Scores
 from lexirecall.verbs.testing import Testing
 
@@ -112,7 +112,7 @@ class _Inquiry:
     def answer(self, texts: Texts | None) -> Unjudged:
         """Compute everything that is asked for."""
         asking, positions = self.asking, self.read.positions
-        scores = evaluate(positions, measures=self.rows, **asdict(self.policies))
+        scores, _ = scores_of(positions, self.rows, self.policies)
         comparison = self._compared(scores)
         known = () if comparison is None else tuple(self.decided(comparison))
         rates = None if asking.rate is None else stated_rate(asking.rate)
@@ -147,7 +147,8 @@ class _Inquiry:
     def _compared(self, scores: Scores) -> Comparison | None:
         """Return what is concluded now; None if there is one run only."""
         if len(scores.runs) > 1:
-            return compare_scores(self.read.positions, scores, TESTING, self.policies, references=self.references)
+            pairs = pairs_under(scores.measures, self.read.positions, self.policies, self.references)
+            return compare_scores(scores, pairs, TESTING, references=self.references)
         if given := [name for name in ("judge", "rate") if getattr(self.asking, name) is not None]:
             problem = f"{given[0]} is given, but there is only one run, and no decision that a label could change"
             raise UsageError(problem, remedy="give two or more runs")

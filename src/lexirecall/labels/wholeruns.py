@@ -23,7 +23,7 @@ from lexirecall.labels.forecasts import RunPairs
 from lexirecall.labels.lexiflips import alone_of
 from lexirecall.labels.pools import Labelling, LabelPool, pools_of
 from lexirecall.manifest import READING, Conventions, Policies, Sources
-from lexirecall.names import Evaluable, Names, parse_preference
+from lexirecall.names import Evaluable, Names
 from lexirecall.positions import Positions
 from lexirecall.preferences.pairs import SignArray
 from lexirecall.progress import Progress
@@ -102,7 +102,7 @@ def decisions_of(
     num_flips = sum(map(has_flips, rows)) * len(read.pools)
     with Progress("counting flips", num_flips, shown=show_progress) as progress:
         for row in rows:
-            signs = np.sign(contrasted(read.positions, parse_preference(row), policies).between(a, b)).astype(np.int8)
+            signs = np.sign(contrasted(read.positions, row, policies).between(a, b)).astype(np.int8)
             numbers = None
             if has_flips(row):
                 numbers = flips_of(read.pools, row, policies, pairs, read.labelling, progress=progress).numbers

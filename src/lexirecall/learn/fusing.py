@@ -4,7 +4,7 @@ Belongs here: the verb. Not here: its result (fusedresult), its options (recipe)
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -38,15 +38,15 @@ from lexirecall.learn.rankings import DECIMALS, RankingField
 from lexirecall.learn.recipe import Recipe, check_fusible
 from lexirecall.learn.weightsfile import RRF, FusionWeights, load_weights
 from lexirecall.manifest import READING, Conventions, Note, Policies, Sources
-from lexirecall.names import Evaluable, Names, parse_names, parse_preference
+from lexirecall.names import Evaluable, Names, parse_names
 from lexirecall.positions import Positions
 from lexirecall.progress import Progress
 from lexirecall.statistics.portions import PortionedPairs
 from lexirecall.tables import percent
 from lexirecall.tracks import RunPositions
 from lexirecall.verbs.census import NAMED
-from lexirecall.verbs.compare import check_number, compare_scores
-from lexirecall.verbs.evaluate import evaluate
+from lexirecall.verbs.compare import check_number, compare_scores, pairs_under
+from lexirecall.verbs.evaluate import scores_of
 from lexirecall.verbs.given import num_given
 from lexirecall.verbs.rank import contrasted
 from lexirecall.verbs.testing import Testing, run_test
@@ -264,7 +264,7 @@ class Fusion:
         A mean that few queries make has none. There the sign test decides, unless wins contradict the mean.
         """
         positions = self.field.positions([learnt, self.baselines[0]])
-        contrasts = contrasted(positions, parse_preference(self.rows[0]), self.policies).on(queries)
+        contrasts = contrasted(positions, self.rows[0], self.policies).on(queries)
         pair = PortionedPairs.of(contrasts)
         tests = run_test(TESTING, pair)
         by_wins = (tests.pvalues < TESTING.alpha) & (pair.wins > pair.losses) & (pair.means > 0)
@@ -311,12 +311,12 @@ class Fusion:
         *,
         is_learnt: bool,
     ) -> Fused:
-        options = asdict(self.policies)
         everything = self.field.positions([*runs, *self.singles])
         among_fused = self.field.positions(runs)
-        evaluated = evaluate(everything, measures=self.rows, **options)
-        own = evaluate(among_fused, measures=self.rows, **options)
-        comparison = compare_scores(among_fused, own, TESTING, self.policies, references=[0])
+        evaluated, _ = scores_of(everything, self.rows, self.policies)
+        own, _ = scores_of(among_fused, self.rows, self.policies)
+        pairs = pairs_under(own.measures, among_fused, self.policies, [0])
+        comparison = compare_scores(own, pairs, TESTING, references=[0])
         cautions = comparison.notes[len(own.notes) :]
         return Fused(
             runs=self.names,

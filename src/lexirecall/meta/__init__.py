@@ -30,7 +30,7 @@ from lexirecall.progress import Progress
 from lexirecall.statistics.attainable import least_attainable
 from lexirecall.statistics.paired import check_chance
 from lexirecall.tables import Table, to_delimited
-from lexirecall.verbs.evaluate import evaluate
+from lexirecall.verbs.evaluate import scores_of
 from lexirecall.verbs.given import positions_of
 
 __all__ = ["Collection", "CollectionFiles", "Study", "read_collections", "study"]
@@ -149,7 +149,7 @@ class _Questions:
 
     def notes(self, collection: Collection) -> Iterator[Note]:
         """Compute all measures once, which raises if one cannot be computed, and give the notes."""
-        scores = evaluate(collection.positions, measures=self.measures, **asdict(collection.policies))
+        scores, _ = scores_of(collection.positions, self.measures, collection.policies)
         for note in scores.notes:
             yield Note(note.kind, f"{collection.name}: {note.text}", note.count)
         num_queries = data.describe(collection)["queries"]

@@ -18,11 +18,11 @@ from lexirecall.manifest import Policies
 from lexirecall.measures import Measure
 from lexirecall.measures.measure import TOLERANCE
 from lexirecall.meta.decisions import Decisions
-from lexirecall.names import Evaluable, parse_preference
+from lexirecall.names import Evaluable
 from lexirecall.positions import Positions
 from lexirecall.statistics.binomial import sign_pvalues
 from lexirecall.statistics.corrections import holm
-from lexirecall.verbs.rank import compared_pairs
+from lexirecall.verbs.rank import contrasted
 
 _BLOCK = 2**21  # pairs and samples at once
 
@@ -47,8 +47,8 @@ class Outcomes:
             values = row.direction * row.scores(projection, policies.among(positions.answered))
             has_value = decisions.taking_part & np.isfinite(values)
             return cls(decisions, np.where(has_value, values, 0.0), has_value)
-        if parse_preference(row).is_sized:
-            pairs = compared_pairs(positions, parse_preference(row), policies)
+        if row.is_sized:
+            pairs = contrasted(positions, row, policies).held()
             return cls(decisions, sizes=pairs.values[np.triu_indices(len(pairs.runs), 1)].astype(float))
         return cls(decisions)
 

@@ -27,9 +27,9 @@ from lexirecall.tables import Table
 from lexirecall.verbs.breakdown import Breakdown, breakdown_of
 from lexirecall.verbs.breakdown_notes import notes_on_breakdown, recorded
 from lexirecall.verbs.census import Census
-from lexirecall.verbs.compare import compare_scores, indices_of
+from lexirecall.verbs.compare import compare_scores, indices_of, pairs_under
 from lexirecall.verbs.comparison import Comparison
-from lexirecall.verbs.evaluate import Valued, evaluate, with_intervals
+from lexirecall.verbs.evaluate import Valued, scores_of, with_intervals
 from lexirecall.verbs.explain import check_single_order
 from lexirecall.verbs.exposures import Exposures
 from lexirecall.verbs.given import asked_measures
@@ -81,17 +81,15 @@ class Findings:
                 name = baseline if isinstance(baseline, str) else listed(baseline)
                 problem = f"the baseline is {name!r}, but there is only one run, so there is nothing to compare"
                 raise UsageError(problem, remedy="give two or more runs, or leave the baseline out")
-            scores = evaluate(positions, measures=None if measures is None else rows, **asdict(policies))
+            scores, _ = scores_of(positions, rows, policies, is_default=measures is None)
             scores = with_intervals(scores, testing, alpha=testing.alpha, show_progress=show_progress)
             return cls(positions, scores, None, testing, policies, *more)
         references = indices_of(baseline, positions.runs)
         _check_single(references, positions.runs)
-        compared = None if measures is None else with_lexirecall(rows)
-        scores = evaluate(positions, measures=compared, **asdict(policies))
+        scores, _ = scores_of(positions, with_lexirecall(rows), policies, is_default=measures is None)
         scores = with_intervals(scores, testing, alpha=testing.alpha, show_progress=show_progress)
-        comparison = compare_scores(
-            positions, scores, testing, policies, references=references, show_progress=show_progress
-        )
+        pairs = pairs_under(scores.measures, positions, policies, references)
+        comparison = compare_scores(scores, pairs, testing, references=references, show_progress=show_progress)
         return cls(positions, scores, comparison, testing, policies, *more)
 
     @property

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from lexirecall.judgments import FloatArray, IntArray
-from lexirecall.names import parse_preference
 from lexirecall.page.findings import Findings
 from lexirecall.page.rounding import rounded
 from lexirecall.statistics.portions import PortionedPairs
@@ -91,4 +90,4 @@ def _every_pair(findings: Findings, compared: MeasureComparison) -> MeasureCompa
     """Return means and counts of each pair of runs; a comparison with a baseline has only pairs with it."""
     if findings.comparison is None or not findings.comparison.baselines:
         return compared
-    return PortionedPairs.of(contrasted(findings.positions, parse_preference(compared.measure), findings.policies))
+    return PortionedPairs.of(contrasted(findings.positions, compared.measure, findings.policies))

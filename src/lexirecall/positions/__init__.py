@@ -8,9 +8,9 @@ is at the very bottom: with m relevant documents in a corpus of n, the i-th one,
 unknown it is at infinity. Nothing downstream ever sees a list of documents again.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -64,6 +64,7 @@ class Positions(Displayed):
     served: "Served | None" = None
     """If the documents here are units: what they were made from."""
     _sought: "dict[float, Positions]" = field(default_factory=dict, init=False, compare=False)
+    _orders: dict[tuple[str, float], IntArray] = field(default_factory=dict, init=False, compare=False)
 
     @classmethod
     def stack(
@@ -437,6 +438,28 @@ class Projection(ComparedByFields):
             vector = np.full(m, float(n)) if self.source.shares_bottom else np.arange(1.0, m + 1) + (n - m)
         vector[: stop - start] = self.found.positions[start:stop]
         return vector
+
+
+def kept_order(ranks_of: Callable[[Projection], IntArray]) -> Callable[[Projection], IntArray]:
+    """Let an order of the runs on each query, [S, Q], be computed once: its values, its pairs and charts ask for it.
+
+    It is kept with the positions, by its name and the level, because a projection is made anew by all who need one.
+
+    >>> order = kept_order(lambda projection: projection.found.segments.sizes.reshape(projection.source.shape))
+    >>> positions = Projection.of_vectors([[1], [2]]).source
+    >>> order(positions.at_level(1)) is order(positions.at_level(1))
+    True
+    """
+
+    @wraps(ranks_of)
+    def kept(projection: Projection) -> IntArray:
+        orders, key = projection.source._orders, (ranks_of.__qualname__, projection.level)
+        if key not in orders:
+            orders[key] = ranks_of(projection)
+            orders[key].flags.writeable = False  # all who ask get this one
+        return orders[key]
+
+    return kept
 
 
 def _checked_vector(vector: Sequence[int] | IntArray) -> IntArray:

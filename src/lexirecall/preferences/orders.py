@@ -12,12 +12,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
-from lexirecall.positions import Projection
+from lexirecall.positions import Projection, kept_order
 
 UNRETRIEVED = np.iinfo(np.int64).max
 """The position of what was not retrieved: below everything that was."""
 
 
+@kept_order
 def lexirecall_ranks(projection: Projection) -> IntArray:
     """Rank the runs on each query by LexiRecall, [S, Q]: how many are strictly better.
 
@@ -39,6 +40,7 @@ def lexirecall_ranks(projection: Projection) -> IntArray:
     return _ranks(projection, steps())
 
 
+@kept_order
 def lexiprecision_ranks(projection: Projection) -> IntArray:
     """Rank the runs on each query by LexiPrecision, [S, Q]: the first position that differs decides.
 

@@ -3,8 +3,8 @@
 Belongs here: the verb. Not here: its result (comparison), the tests themselves (statistics), layout (tables).
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from lexirecall.judgments import BoolArray, FloatArray
 from lexirecall.manifest import READING, Policies
 from lexirecall.measures import Measure
 from lexirecall.measures.measure import ask
-from lexirecall.names import Evaluable, Names, parse_preference
+from lexirecall.names import Evaluable, Names
 from lexirecall.positions import Positions
 from lexirecall.preferences.contrasts import Contrasts
 from lexirecall.statistics.aggregate import order_runs
@@ -35,7 +35,7 @@ from lexirecall.verbs.bootstrapped import check_bootstrap
 from lexirecall.verbs.cautions import cautions
 from lexirecall.verbs.compared import Equivalence, FamilyTest, MeasureComparison
 from lexirecall.verbs.comparison import Comparison
-from lexirecall.verbs.evaluate import Valued, evaluate, groups_of, read_aggregation, with_breakdown, with_intervals
+from lexirecall.verbs.evaluate import Valued, groups_of, read_aggregation, scores_of, with_breakdown, with_intervals
 from lexirecall.verbs.families import check_family, corrected_together, decide, primary_of
 from lexirecall.verbs.given import asked_of, num_given, positions_of
 from lexirecall.verbs.pairparts import PairData, check_over, parts_of
@@ -83,35 +83,41 @@ def compare(
     check_number(len(positions.runs))
     references = indices_of(baseline, positions.runs)
     show_progress = options.get("show_progress", False)
-    scores = evaluate(positions, measures=None if measures is None else rows, **asdict(policies))
+    scores, valued = scores_of(positions, rows, policies, is_default=measures is None)
     scores = with_intervals(scores, testing, alpha=testing.alpha, show_progress=show_progress)
-    comparison = compare_scores(
-        positions, scores, testing, policies, references=references, show_progress=show_progress
-    )
+    pairs = pairs_under(scores.measures, positions, policies, references)
+    comparison = compare_scores(scores, pairs, testing, references=references, show_progress=show_progress)
     if not aggregation.is_asked:
         return comparison
     groups = groups_of(group_map, positions.queries)
-    return with_parts(comparison, positions, testing, policies, aggregation, groups, show_progress=show_progress)
+    return with_parts(comparison, pairs, valued, testing, aggregation, groups, show_progress=show_progress)
+
+
+def pairs_under(
+    rows: Sequence[Evaluable], positions: Positions, policies: Policies, references: Sequence[int] = ()
+) -> list[PortionedPairs]:
+    """Return the differences of the pairs of runs under each measure: of all pairs, or those with references.
+
+    >>> from lexirecall import parse_measures, project
+    >>> positions = project({"q": {"a": 1}}, {"x": {"q": ["a"]}, "y": {"q": ["z", "a"]}})
+    >>> [pairs.means.tolist() for pairs in pairs_under(parse_measures("RR P@2"), positions, Policies())]
+    [[0.5], [0.0]]
+    """
+    return [PortionedPairs.of(contrasted(positions, row, policies), references) for row in rows]
 
 
 def compare_scores(
-    positions: Positions,
     scores: Scores,
+    pairs: Sequence[PortionedPairs],
     testing: Testing,
-    policies: Policies,
     *,
     references: Sequence[int] = (),
     show_progress: bool | None = False,
 ) -> Comparison:
-    """Compare runs that have been evaluated, or all of them with those that are references."""
-
-    def compared(row: Evaluable) -> Contrasts:
-        return contrasted(positions, parse_preference(row), policies)
-
+    """Compare runs that have been evaluated, by the pairs under each measure; some may be references."""
     averages, responses = scores.averages, None
-    pairs = [PortionedPairs.of(compared(row), references) for row in scores.measures]
     if testing.has_layout:
-        layouts = _layouts(scores, compared, testing, show_progress=show_progress)
+        layouts = _layouts(scores, pairs, testing, show_progress=show_progress)
         responses = [of_pairs(each, are_asked(each.a, each.b, references)) for each in layouts]
     num_tests = sum(len(each.a) for each in pairs) if testing.family == "measures" else None
     owns = [run_test(testing, each, num_tests=num_tests, show_progress=show_progress) for each in pairs]
@@ -120,8 +126,8 @@ def compare_scores(
     concluded = tuple(
         _compared(*each, testing) for each in zip(averages.measures, pairs, owns, families, equivalences, strict=True)
     )
-    first = compared(scores.measures[0])
     notes = *averages.notes, *cautions(concluded, averages.runs, testing)
+    first = pairs[0].contrasts
     order = order_runs(first, "winrate")
     comparison = Comparison(averages, concluded, order, tuple(references), testing.alpha, notes, scores)
     if testing.bootstrap is None:
@@ -134,22 +140,19 @@ def compare_scores(
 
 def with_parts(
     comparison: Comparison,
-    positions: Positions,
+    pairs: Sequence[PortionedPairs],
+    valued: Valued,
     testing: Testing,
-    policies: Policies,
     asked: Aggregation,
     groups: Groups | None,
     *,
     show_progress: bool | None = False,
 ) -> Comparison:
     """Return a comparison with the differences in other numbers than the mean, and in groups, that are asked for."""
-    valued = Valued.of(positions, comparison.averages.measures, policies)
     averages = with_breakdown(comparison.averages, valued, asked, groups, Resampling())
     assert averages.breakdown is not None  # noqa: S101 - it was just made
-    data, placed = [], valued.placed
-    for c, compared in enumerate(comparison.measures):
-        contrasts = contrasted(positions, parse_preference(compared.measure), policies)
-        data.append(PairData(compared, placed[:, :, c], PortionedPairs.of(contrasts, comparison.baselines)))
+    placed = np.moveaxis(valued.placed, 2, 0)
+    data = [PairData(*each) for each in zip(comparison.measures, placed, pairs, strict=True)]
     parts = parts_of(data, comparison.runs, averages.breakdown, asked, testing, show_progress=show_progress)
     shows_means = any(over.kind == "mean" for over in parts.overs)
     notes = (
@@ -176,22 +179,21 @@ def indices_of(baseline: str | Sequence[str] | None, runs: Sequence[str]) -> tup
 
 
 def _layouts(
-    scores: Scores, compared: Callable[[Evaluable], Contrasts], testing: Testing, *, show_progress: bool | None
+    scores: Scores, pairs: Sequence[PortionedPairs], testing: Testing, *, show_progress: bool | None
 ) -> list[HSD]:
-    responses = [_responses(row, compared, scores.values[:, :, c]) for c, row in enumerate(scores.measures)]
+    responses = [_responses(row, pairs[c].contrasts, scores.values[:, :, c]) for c, row in enumerate(scores.measures)]
     available = {**testing.settings, "names": scores.runs, "show_progress": show_progress}
     results: list[HSD] = ask(LAYOUTS[testing.test], responses, available)
     return results
 
 
-def _responses(row: Evaluable, compared: Callable[[Evaluable], Contrasts], values: FloatArray) -> FloatArray:
+def _responses(row: Evaluable, pairs: Contrasts, values: FloatArray) -> FloatArray:
     """Return what the layout of runs and queries holds, [S, Q], more being better.
 
     Of a measure its value; of a preference the mean preference against the other runs.
     """
     if isinstance(row, Measure):
         return row.direction * values
-    pairs = compared(row)
     num_others = pairs.taking_part.sum(axis=0) - 1
     # Exact sums, one run at a time: the order of the runs does not show.
     sums = np.array([ExactSums.of(pairs.against(s).astype(float)).rounded() for s in range(len(values))])

@@ -15,7 +15,7 @@ import numpy as np
 from lexirecall.errors import counted
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
 from lexirecall.manifest import Policies
-from lexirecall.names import Evaluable, parse_preference
+from lexirecall.names import Evaluable
 from lexirecall.notebook import CellPart, DisplayedResult
 from lexirecall.positions import Positions
 from lexirecall.preferences import Preference
@@ -65,7 +65,7 @@ would be 0 or reversed.
     @classmethod
     def of(cls, positions: Positions, row: Evaluable, a: int, b: int, policies: Policies) -> "Deciding":
         """Compare two runs on every query that counts."""
-        pairs = contrasted(positions, parse_preference(row), policies)
+        pairs = contrasted(positions, row, policies)
         differences = pairs.between(np.array([a]), np.array([b]))[0].astype(float)
         both = np.flatnonzero(pairs.taking_part[a] & pairs.taking_part[b])
         values, num_undefined = np.full((2, len(both)), np.nan), 0

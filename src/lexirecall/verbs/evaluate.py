@@ -70,20 +70,31 @@ def evaluate(
     group_map = read_aggregation(aggregation, qrels, options)
     asked = asked_of(qrels, measures, options)
     positions = positions_of(qrels, runs, asked, options)
-    num_runs, ties = positions.shape[0], positions.conventions.ties
-    refused = refused_of(positions, asked, policies)
-    rows, left_out = computable(num_runs, ties, asked, is_default=measures is None, refused=refused)
-    valued = Valued.of(positions, rows, policies)
-    averages = averages_of(positions, rows, policies, valued, left_out)
-    query_type = positions.judgments.query_type
-    origin = None if positions.providers is None else (positions, policies)
-    scores = Scores(averages, positions.queries, valued.values, positions.frame_library, query_type, origin)
+    scores, valued = scores_of(positions, asked, policies, is_default=measures is None)
     show_progress = options.get("show_progress", False)
     if not aggregation.is_asked:
         return with_intervals(scores, certainty, show_progress=show_progress)
     groups = groups_of(group_map, positions.queries)
-    averages = with_breakdown(averages, valued, aggregation, groups, certainty, show_progress=show_progress)
+    averages = with_breakdown(scores.averages, valued, aggregation, groups, certainty, show_progress=show_progress)
     return replace(scores, averages=averages)
+
+
+def scores_of(
+    positions: Positions, asked: Sequence[Evaluable], policies: Policies, *, is_default: bool = False
+) -> tuple[Scores, "Valued"]:
+    """Return the scores of measures that have been read and checked, and the values that these are made from.
+
+    >>> from lexirecall import parse_measures, project
+    >>> scores, _ = scores_of(project({"q": {"a": 1}}, {"q": ["x", "a"]}), parse_measures("RR"), Policies())
+    >>> scores.values.tolist()
+    [[[0.5]]]
+    """
+    rows, left_out = computable(positions, asked, policies, is_default=is_default)
+    valued = Valued.of(positions, rows, policies)
+    averages = averages_of(positions, rows, policies, valued, left_out)
+    query_type = positions.judgments.query_type
+    origin = None if positions.providers is None else (positions, policies)
+    return Scores(averages, positions.queries, valued.values, positions.frame_library, query_type, origin), valued
 
 
 def with_intervals(
@@ -250,28 +261,23 @@ def averages_of(
     return Averages(census.runs, tuple(rows), means, counts, valued.num_due, manifest, exposures=exposures)
 
 
-def refused_of(positions: Positions, rows: Sequence[Evaluable], policies: Policies) -> list[Evaluable]:
-    """Return the measures that are not defined for these positions; only positions of units may coincide."""
-    if positions.unit_count is None:
-        return []
-    return [row for row in rows if not row.allows(positions.at_level(row.level(policies.level)))]
-
-
 def computable(
-    num_runs: int, ties: str, rows: Sequence[Evaluable], *, is_default: bool, refused: Sequence[Evaluable] = ()
+    positions: Positions, rows: Sequence[Evaluable], policies: Policies, *, is_default: bool
 ) -> tuple[tuple[Evaluable, ...], list[Note]]:
     """Leave out preferences where there is one run only, and of the default measures those that are not defined here.
 
-    These have no closed form over tied documents, or are `refused` because positions of units may coincide.
+    These have no closed form over tied documents, or are refused because positions of units may coincide.
     """
+    has_units, is_expected = positions.unit_count is not None, positions.conventions.ties == "expected"
+    refused = [row for row in rows if has_units and not row.allows(positions.at_level(row.level(policies.level)))]
     if refused and not is_default:
         raise coinciding([str(row) for row in refused])
     kept: list[Evaluable] = []
     left_out: dict[str, list[str]] = {}
     for row in rows:
-        if num_runs == 1 and isinstance(row, Preference):
+        if len(positions.runs) == 1 and isinstance(row, Preference):
             left_out.setdefault("compares runs, and there is one only", []).append(str(row))
-        elif ties == "expected" and is_default and not row.has_closed_form:
+        elif is_expected and is_default and not row.has_closed_form:
             left_out.setdefault("has no closed form over the orders of tied documents", []).append(str(row))
         elif row in refused:
             left_out.setdefault("is not defined where a document serves two units", []).append(str(row))

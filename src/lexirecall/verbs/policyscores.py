@@ -5,7 +5,7 @@ here: how they are computed (sampled), the values of single runs (scores).
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from lexirecall.tables import FORMATS, Table, defined, number, render, whole
 from lexirecall.text import visible
 from lexirecall.theory.expectations import MAX_WANTED, standard_error
 from lexirecall.verbs.conversion import ColumnValues, Convertible, columns_of
-from lexirecall.verbs.evaluate import evaluate
+from lexirecall.verbs.evaluate import scores_of
 from lexirecall.verbs.given import asked_measures
 from lexirecall.verbs.sampled import (
     PolicyPair,
@@ -91,7 +91,7 @@ class PolicyScores(DisplayedResult, Convertible):
                 f"{listed(map(str, preferences))} compares policies, and there is one only ({next(iter(samples))})"
             )
             raise UsageError(problem, remedy="give samples of two or more policies, or a measure such as AP")
-        scores = evaluate(positions, measures=None if measures is None else asked, **asdict(policies))
+        scores, _ = scores_of(positions, asked, policies, is_default=measures is None)
         kept = [c for c, row in enumerate(scores.measures) if isinstance(row, Measure)]
         rows = tuple(row for row in scores.measures if isinstance(row, Measure))
         values, of_runs = scores.values[:, :, kept], scores.means[:, kept]

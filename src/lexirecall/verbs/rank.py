@@ -4,7 +4,7 @@ Belongs here: the verb and its result. Not here: the methods (statistics.aggrega
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from lexirecall.manifest import READING, Note, Policies
 from lexirecall.measures import Measure
 from lexirecall.names import Evaluable, parse_preference
 from lexirecall.positions import Positions
-from lexirecall.preferences import Pairs, Preference
+from lexirecall.preferences import Preference, preference_of
 from lexirecall.preferences.contrasts import Contrasts
 from lexirecall.preferences.pairs import win_rates
 from lexirecall.statistics.aggregate import METHODS, Order, check_method, most_runs, order_runs
@@ -30,7 +30,7 @@ from lexirecall.tables import Table, defined, number, whole
 from lexirecall.verbs.averages import end_of, with_interval
 from lexirecall.verbs.bootstrapped import ENDS, check_bootstrap, on_order, resamples
 from lexirecall.verbs.conversion import ColumnValues, Convertible, columns_of
-from lexirecall.verbs.evaluate import Valued, evaluate
+from lexirecall.verbs.evaluate import Valued, scores_of
 from lexirecall.verbs.given import num_given, positions_of
 from lexirecall.verbs.intervals import Intervals
 from lexirecall.verbs.printing import Printable
@@ -75,7 +75,7 @@ def rank(
     _check_measure(row, method)
     positions = positions_of(qrels, runs, [row], options)
     _check_number(len(positions.runs), method)
-    scores = evaluate(positions, measures=[row.measure or row], **asdict(policies))
+    scores, _ = scores_of(positions, [row.measure or row], policies)
     if row.measure is not None and method == LEXIMIN:
         order, said = _by_leximin(positions, row.measure, policies)
         return Ranking(positions.runs, str(row), order, (*scores.notes, *said), positions.frame_library)
@@ -196,27 +196,23 @@ def _check_number(num_runs: int | None, method: str) -> None:
         raise UsageError("there is only one run, and nothing to rank it against", remedy="give two or more runs")
 
 
-def contrasted(positions: Positions, preference: Preference, policies: Policies) -> Contrasts:
+def contrasted(positions: Positions, row: Evaluable, policies: Policies) -> Contrasts:
     """Return what compares any pair of runs on the queries that count under these policies.
 
     Queries without relevant documents are ties, if they count; they do where higher is better.
 
-    >>> from lexirecall import project
+    >>> from lexirecall import parse_measure, project
     >>> positions = project({"q": {"a": 1}, "r": {"a": 0}}, {"x": {"q": ["a"]}, "y": {"q": ["b"]}})
-    >>> pairs = contrasted(positions, parse_preference("AP"), Policies(no_relevant="zero"))
+    >>> pairs = contrasted(positions, parse_measure("AP"), Policies(no_relevant="zero"))
     >>> pairs.wins.tolist(), pairs.num_queries.tolist()
     ([[0, 1], [0, 0]], [[2, 2], [2, 2]])
     """
+    preference = preference_of(row) if isinstance(row, Measure) else row
     return preference.contrasts(
         positions.at_level(preference.level(policies.level)),
         policies.among(positions.answered),
         with_empty=policies.counts_empty(preference.measure or preference),
     )
-
-
-def compared_pairs(positions: Positions, preference: Preference, policies: Policies) -> Pairs:
-    """Compare each pair of runs on these queries, and hold all that comes out, [S, S, Q]."""
-    return contrasted(positions, preference, policies).held()
 
 
 def _not_compared(pairs: Contrasts) -> Iterator[Note]:
