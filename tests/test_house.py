@@ -156,6 +156,19 @@ def test_no_function_is_too_long(path: Path) -> None:
     assert {function.name: body_lines(function) for function in functions(path) if body_lines(function) > 40} == {}
 
 
+def is_constructor(call: ast.Call) -> bool:
+    """Tell whether a call makes a record: classes are written with a capital, and `cls` is one."""
+    name = ast.unparse(call.func).rpartition(".")[2]
+    return name == "cls" or bool(re.match(r"_?[A-Z]", name))
+
+
+@every_module
+def test_a_record_of_many_fields_is_made_with_their_names(path: Path) -> None:
+    """A reader cannot count to the thirteenth argument, and a type checker sees no difference between two arrays."""
+    calls = (node for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call) and is_constructor(node))
+    assert [f"line {call.lineno}: {ast.unparse(call.func)}" for call in calls if len(call.args) > 5] == []
+
+
 def test_most_functions_are_short() -> None:
     lengths = sorted(body_lines(function) for path in MODULES for function in functions(path))
     assert lengths[len(lengths) // 2] <= 8

@@ -46,14 +46,14 @@ class Shortage:
             return None
         s, q = wrong[0].tolist()
         return cls(
-            queries[q],
-            runs[s],
-            int(corpus_size[q]),
-            int(num_retrieved[s, q]),
-            int(needed[s, q] - num_retrieved[s, q]),
-            int(needed[:, q].max()),
-            int(needed.max()),
-            tuple(queries[q] for q in dict.fromkeys(wrong[:, 1].tolist())),
+            query=queries[q],
+            run=runs[s],
+            corpus_size=int(corpus_size[q]),
+            num_retrieved=int(num_retrieved[s, q]),
+            num_missing=int(needed[s, q] - num_retrieved[s, q]),
+            needed=int(needed[:, q].max()),
+            needed_by_all=int(needed.max()),
+            queries=tuple(queries[q] for q in dict.fromkeys(wrong[:, 1].tolist())),
         )
 
     def error(self) -> DataError:

@@ -84,7 +84,9 @@ class SparkRun:
         with explained(run.label):
             rows = SparkRows.of(table.frame, sources.columns, run.label, num_cells=table.num_cells)
         with explained():
-            yield cls(table, rows, sources.columns, run.name, run.is_given, run.label)
+            yield cls(
+                table=table, rows=rows, given=sources.columns, name=run.name, is_given=run.is_given, label=run.label
+            )
 
     def runs(
         self, judgments: Judgments, conventions: Conventions, units: "UnitMap | None", *, needs_judged: bool
@@ -133,7 +135,10 @@ class SparkRun:
         """Let the workers read the rows; what they find stays on their disks until it is fetched."""
         shared = None if units is None else self.table.frame.sparkSession.sparkContext.broadcast(units)
         files = self.table.files if in_full and self.table.is_parquet else None
-        task = Task(rows.columns, self.name, self.label, conventions, shared, needs_judged, files)
+        task = Task(
+            columns=rows.columns, name=self.name, label=self.label, conventions=conventions, units=shared,
+            needs_judged=needs_judged, files=files,
+        )  # fmt: skip
         frame = rows.sorted_with(judgments, in_full=in_full).mapInArrow(task.parts, PART)
         frame = frame.persist(pyspark("storagelevel").StorageLevel.DISK_ONLY)
         try:

@@ -80,7 +80,10 @@ def read_in(table: Any, columns: Columns, name: str) -> SortedRead:
     found, num_retrieved, num_unjudged = (np.frombuffer(each, np.int64) for each in found)
     names = [name] if columns.run is None else runs
     none = np.zeros(len(names), np.int64)
-    return SortedRead(names, found.reshape(-1, 5), num_retrieved, num_unjudged, none, num_rows)
+    return SortedRead(
+        runs=names, found=found.reshape(-1, 5), num_retrieved=num_retrieved, num_unjudged=num_unjudged,
+        num_duplicates=none, num_rows=num_rows,
+    )  # fmt: skip
 
 
 def judgments_in_batches(batches: Iterable[Any], columns: Columns, name: str) -> Judgments | None:

@@ -81,16 +81,11 @@ def read_project(source: Source) -> Review:
     labels = {record: label for record, label in labelled if label is not None}
     priors = frozenset(record for record, label, is_prior in rows if is_prior and label is not None)
     return Review(
-        source.name,
-        source.run_name,
-        _query(about, source.run_name),
-        {record: None for record, label, is_prior in rows if label is not None and not is_prior},
-        labels,
-        priors,
-        len(known),
-        num_pending=sum(label is None for _, label, _ in rows),
+        name=source.name, run_name=source.run_name, query=_query(about, source.run_name),
+        read={record: None for record, label, is_prior in rows if label is not None and not is_prior},
+        labels=labels, priors=priors, num_records=len(known), num_pending=sum(label is None for _, label, _ in rows),
         remark=remark and f"{source.name}: {remark}",
-    )
+    )  # fmt: skip
 
 
 @contextlib.contextmanager
@@ -255,15 +250,16 @@ def read_export(source: Source) -> Review:
             continue
         if label.removesuffix(".0") not in ("0", "1"):
             problem = f"record {shown(record)} has the label {shown(label)}"
-            raise FormatError(
-                source.name, line, problem, remedy="a label is 0 or 1; leave it and its time out if unknown"
-            )
+            remedy = "a label is 0 or 1; leave it and its time out if unknown"
+            raise FormatError(source.name, line, problem, remedy=remedy)
         labels[record] = int(label[0])
         read[record] = -times.seconds(time, line)
     of_all = f"{len(labels):,} of {counted(len(lines), 'record')}"
     remark = f"{source.name}: {of_all} with a label; prior knowledge is not marked in an export"
-    query = PurePosixPath(source.run_name).stem
-    return Review(source.name, source.run_name, query, read, labels, frozenset(), len(lines), remark=remark)
+    return Review(
+        name=source.name, run_name=source.run_name, query=PurePosixPath(source.run_name).stem, read=read, labels=labels,
+        priors=frozenset(), num_records=len(lines), remark=remark,
+    )  # fmt: skip
 
 
 class _Times:

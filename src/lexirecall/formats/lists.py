@@ -70,7 +70,10 @@ def order_rankings(
         lists[ranking.query] = [ranking.documents[line] for line in lines.tolist()]
         if needs_scores and ranking.scores is not None:
             scores[ranking.query] = np.array(ranking.scores, np.float64)[lines]
-    return RunLists(name, lists, frozenset(taken.unjudged), taken.num_duplicates, taken.num_extra, scores)
+    return RunLists(
+        name=name, lists=lists, unjudged=frozenset(taken.unjudged), num_duplicates=taken.num_duplicates,
+        num_extra=taken.num_extra, scores=scores,
+    )  # fmt: skip
 
 
 @dataclass(slots=True)

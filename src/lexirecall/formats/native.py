@@ -157,14 +157,14 @@ def arrays_of(
     """Return judgments for a compiled reader: which documents are tracked depends on what is asked for."""
     wants_all = needs_judged or conventions.judged_only
     return Arrays(
-        judgments.query_ids.buffer,
-        judgments.query_ids.offsets,
-        judgments.offsets,
-        np.diff(judgments.offsets) if wants_all else judgments.num_positive,
-        judgments.documents.buffer,
-        judgments.documents.offsets,
-        judgments.grades,
-        None if units is None else _table_of(units),
+        query_ids=judgments.query_ids.buffer,
+        query_borders=judgments.query_ids.offsets,
+        offsets=judgments.offsets,
+        num_tracked=np.diff(judgments.offsets) if wants_all else judgments.num_positive,
+        document_ids=judgments.documents.buffer,
+        document_borders=judgments.documents.offsets,
+        grades=judgments.grades,
+        units=None if units is None else _table_of(units),
     )
 
 

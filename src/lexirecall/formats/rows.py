@@ -89,7 +89,10 @@ def read_rows(
     found, lengths = read.kept.places(conventions, len(read.names), units, wants_all=wants_all)
     num_unjudged = np.array([len(queries) for queries in read.unjudged])
     num_retrieved = np.where(lengths == 0, -1, lengths)
-    return SortedRead(read.names, found, num_retrieved, num_unjudged, read.num_duplicates, len(table.frame))
+    return SortedRead(
+        runs=read.names, found=found, num_retrieved=num_retrieved, num_unjudged=num_unjudged,
+        num_duplicates=read.num_duplicates, num_rows=len(table.frame),
+    )  # fmt: skip
 
 
 def lists_of_rows(
@@ -168,7 +171,10 @@ class Rows:
             raise self._listed_twice(int(np.argmax(again)), first)
         kept = np.flatnonzero(~again)
         ids = Ids(self.documents.codes[kept], self.documents.values)
-        rows = Rows(self.table, self.judgments, self.rows[kept], self.groups[kept], ids, self.scores[kept])
+        rows = Rows(
+            table=self.table, judgments=self.judgments, rows=self.rows[kept], groups=self.groups[kept], documents=ids,
+            scores=self.scores[kept],
+        )  # fmt: skip
         return rows, self.groups[again]
 
     def _listed_twice(self, row: int, first: IntArray) -> FormatError:

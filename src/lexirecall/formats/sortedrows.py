@@ -56,7 +56,10 @@ def read_sorted(
     `name` is for rows that name no run; if it `is_given`, it takes precedence over the one run that they name. `label`
     is what messages call the rows, unless an engine knows the place of each.
     """
-    stream = _Stream(columns, name, judgments, conventions, units, needs_judged, label, place_of)
+    stream = _Stream(
+        columns=columns, name=name, judgments=judgments, conventions=conventions, units=units,
+        needs_judged=needs_judged, label=label, place_of=place_of,
+    )  # fmt: skip
     portions = whole_rankings(batches, columns)
     read = stream.read_compiled(portions) if reader_in_use() == "native" else stream.read_readable(portions)
     if columns.run is None or not is_given:
@@ -158,7 +161,16 @@ class _Stream(NamedTuple):
             raise self._interleaved()
         none = np.zeros(len(runs), np.int64)
         unanswered = np.full(len(runs) * width, -1)
-        return answers.added_to(SortedRead([*runs], np.zeros((0, 5), np.int64), unanswered, none, none, num_rows))
+        return answers.added_to(
+            SortedRead(
+                runs=[*runs],
+                found=np.zeros((0, 5), np.int64),
+                num_retrieved=unanswered,
+                num_unjudged=none,
+                num_duplicates=none,
+                num_rows=num_rows,
+            )
+        )
 
     def _placed(self, rows: "pa.Table", queries: IntArray) -> tuple[SortedRead, IntArray, IntArray]:
         """Read rows with the judgments of some queries, so that it takes no time for each judgment that there is."""

@@ -147,7 +147,10 @@ class _Judged:
         """Return all of them."""
         queries, units, documents = (list(column) for column in zip(*self.grades, strict=True))
         num_repeated = self.num_taken - len(self.grades)
-        return Subtopics(queries, units, documents, list(self.grades.values()), query_type, num_repeated)
+        return Subtopics(
+            queries=queries, units=units, documents=documents, grades=list(self.grades.values()), query_type=query_type,
+            num_repeated=num_repeated,
+        )  # fmt: skip
 
 
 def read_subtopics(source: Source) -> Subtopics:

@@ -61,5 +61,6 @@ def _change(query: QueryExplanation) -> Change:
     lost = tuple(Moved(document, was, None) for document, was in query.only_a.items())
     gained = tuple(Moved(document, None, now) for document, now in query.only_b.items())
     return Change(
-        query.id, query.num_relevant, query.a.num_found, query.b.num_found, lost, gained, -query.sign, query.sentence()
-    )
+        query=query.id, num_relevant=query.num_relevant, found_before=query.a.num_found, found_now=query.b.num_found,
+        lost=lost, gained=gained, sign=-query.sign, sentence=query.sentence(),
+    )  # fmt: skip

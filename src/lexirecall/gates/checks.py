@@ -157,11 +157,16 @@ def _said(sentence: Statement, queries: Sequence[QueryExplanation]) -> Checked:
     offences.sort(key=lambda offence: -len(offence.documents))  # a stable sort: equal ones keep their order
     if sentence.share:
         passed, value, text = _held(sentence, len(offences), len(queries))
-        return Checked(sentence, None, passed, value, text, tuple(offences))
+        return Checked(
+            requirement=sentence, group=None, passed=passed, value=value, sentence=text, offences=tuple(offences)
+        )
     what = {"lost": "lost", "found": "not found"}[sentence.kind] + sentence.within
     how_many = f"{counted(num_documents, 'relevant document')} {'is' if num_documents == 1 else 'are'} {what}"
     text = f"{how_many}, on {counted(len(offences), 'query')}" if offences else f"no relevant document is {what}"
-    return Checked(sentence, None, not offences, num_documents, text, tuple(offences))
+    return Checked(
+        requirement=sentence, group=None, passed=not offences, value=num_documents, sentence=text,
+        offences=tuple(offences),
+    )  # fmt: skip
 
 
 def _held(sentence: Statement, num_losing: int, num_queries: int) -> tuple[bool, float, str]:

@@ -213,8 +213,9 @@ class Comparing:
         numbers[np.isnan(numbers)] = made.differences  # where every query moves both tails alike, nothing varies
         difference, low, high = np.where(np.abs(numbers) > 4 * largest, np.copysign(np.inf, numbers), numbers).tolist()
         return Compared(
-            case.row, str(case.over), case.group, difference, low, high, n, None, None, None, TAIL_TEST, np.nan, np.nan,
-            self._differs(case, None),
+            measure=case.row, over=str(case.over), group=case.group, difference=difference, low=low, high=high,
+            num_queries=n, wins=None, ties=None, losses=None, method=TAIL_TEST, p=np.nan, deviation=np.nan,
+            differs=self._differs(case, None),
         )  # fmt: skip
 
 
@@ -261,8 +262,9 @@ def compared_by(row: Evaluable, pair: PairDifferences, level: float, *, group: s
         ends = [np.fmin(test.lows, lows), np.fmax(test.highs, highs)]  # Hall's are nan if there are too few queries
     low, high = (float(end[0]) for end in ends)
     return Compared(
-        row, "mean", group, mean, low, high, num_queries, wins, ties, losses, method, p, deviation,
-        wins + losses > 0, is_of_signs, is_contradicted,
+        measure=row, over="mean", group=group, difference=mean, low=low, high=high, num_queries=num_queries, wins=wins,
+        ties=ties, losses=losses, method=method, p=p, deviation=deviation, differs=wins + losses > 0,
+        says_signs=is_of_signs, is_contradicted=is_contradicted,
     )  # fmt: skip
 
 

@@ -171,12 +171,12 @@ def decide(
     corrected = np.minimum(correct(pvalues, "holm") * sum(family) / max(num_tested, 1), 1.0)
     return tuple(
         Decision(
-            each,
-            p if each.differs else each.p,
-            alpha,
-            alpha / len(compared),
-            margin,
-            are_identical and not each.differs,
+            compared=each,
+            p_corrected=p if each.differs else each.p,
+            alpha=alpha,
+            level=alpha / len(compared),
+            margin=margin,
+            are_identical=are_identical and not each.differs,
         )
         for each, p in zip(compared, corrected.tolist(), strict=True)
     )

@@ -112,7 +112,10 @@ def _ways(read: ReadStages, policies: Policies) -> _Ways:
     owners = np.repeat(which, np.diff(judgments.offsets))
     documents = np.flatnonzero((judgments.grades >= policies.level) & (owners >= 0))
     paths = Paths(places[read.runs][:, documents], read.depths)
-    return _Ways(read, judgments, paths, documents, owners[documents], queries, m[queries])
+    return _Ways(
+        read=read, judgments=judgments, paths=paths, documents=documents, owners=owners[documents], queries=queries,
+        num_relevant=m[queries],
+    )  # fmt: skip
 
 
 def _stage(ways: _Ways, s: int) -> Stage:

@@ -86,7 +86,7 @@ def gate(
     asked.check_statements(positions.conventions.depth, len(queries))
     unknown = () if gating.corpus_ids is None else unknown_labels(queries, gating.corpus_ids)
     groups, small = _groups(group_map, positions, queries, aggregation.min_queries)
-    comparing = Comparing(positions, pair, policies, asked.rows, overs_of(aggregation.over), groups)
+    comparing = Comparing(positions, pair, policies, asked.rows, overs_of(aggregation.over), groups=groups)
     comparing.check_tails()
     scores, _ = scores_of(positions, asked.measures, policies)
     changes = changes_of(queries)
@@ -107,9 +107,10 @@ def gate(
         *(() if shown is None else shown.notes), *(() if ledger is None else ledger.notes),
     )  # fmt: skip
     return GateResult(
-        _label(new, pair[0]), None if baseline is None else _label(baseline, pair[1]), len(queries),
-        sum(query.num_relevant for query in queries), gating.alpha, level, build, decisions, checks, changes, unknown,
-        notes, replace(_manifest(scores, gating), notes=notes), shown,
+        new=_label(new, pair[0]), baseline=None if baseline is None else _label(baseline, pair[1]),
+        num_queries=len(queries), num_relevant=sum(query.num_relevant for query in queries), alpha=gating.alpha,
+        level=level, build=build, decisions=decisions, checks=checks, changes=changes, unknown=unknown, notes=notes,
+        manifest=replace(_manifest(scores, gating), notes=notes), texts=shown,
     )  # fmt: skip
 
 

@@ -93,7 +93,11 @@ def unjudged(
     new = None if asking.judged_with is None else load_judgments(asking.judged_with, options.get("columns"))
     read = read_whole(qrels, runs, options)
     references = indices_of(baseline, read.positions.runs)
-    return _Inquiry(read, asking, policies, tuple(rows), references, new, show_progress).answer(given_texts)
+    inquiry = _Inquiry(
+        read=read, asking=asking, policies=policies, rows=tuple(rows), references=references, new=new,
+        show_progress=show_progress,
+    )  # fmt: skip
+    return inquiry.answer(given_texts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +188,14 @@ class _Inquiry:
             for c, row in enumerate(rows):
                 at = averages.measures.index(row)
                 value, queries = float(averages.means[s, at]), int(averages.counts[s, at])
-                yield RunBound(name, str(row), value, float(ends[0][s, c]), float(ends[1][s, c]), queries)
+                yield RunBound(
+                    run=name,
+                    measure=str(row),
+                    value=value,
+                    low=float(ends[0][s, c]),
+                    high=float(ends[1][s, c]),
+                    queries=queries,
+                )
 
     def sampled(self, rates: Rates, rows: Sequence[Evaluable]) -> list[Sampled]:
         """Draw labels, and compare the runs under each measure."""

@@ -66,13 +66,13 @@ class LabelPool:
         is_kept: BoolArray = np.asarray((places > 0).any(axis=0))
         kept = np.flatnonzero(is_kept)
         return LabelPool(
-            self.query,
-            tuple(self.documents[at] for at in kept),
-            places[:, kept],
-            self.grades[kept],
-            np.concatenate([self.missed, self.grades[~is_kept & ~self.is_unjudged]]),
-            self.lengths[runs],
-            self.answered[runs],
+            query=self.query,
+            documents=tuple(self.documents[at] for at in kept),
+            places=places[:, kept],
+            grades=self.grades[kept],
+            missed=np.concatenate([self.missed, self.grades[~is_kept & ~self.is_unjudged]]),
+            lengths=self.lengths[runs],
+            answered=self.answered[runs],
         )
 
 
@@ -96,13 +96,13 @@ def _pool(judgments: Judgments, query: int, of_runs: Sequence[Sequence[bytes] | 
     for row, (documents, own) in zip(places, rows, strict=True):
         row[documents] = own
     return LabelPool(
-        query,
-        tuple(numbers),
-        places,
-        np.array([known.get(document, np.nan) for document in numbers], float),
-        np.array([grade for document, grade in known.items() if grade > 0 and document not in numbers], float),
-        np.array([len(ranking or ()) for ranking in of_runs], np.int64),
-        np.array([ranking is not None for ranking in of_runs], bool),
+        query=query,
+        documents=tuple(numbers),
+        places=places,
+        grades=np.array([known.get(document, np.nan) for document in numbers], float),
+        missed=np.array([grade for document, grade in known.items() if grade > 0 and document not in numbers], float),
+        lengths=np.array([len(ranking or ()) for ranking in of_runs], np.int64),
+        answered=np.array([ranking is not None for ranking in of_runs], bool),
     )
 
 

@@ -278,13 +278,13 @@ def _stop(projection: Projection, s: int, q: int, depth: int, corpus_size: int, 
     needed = math.ceil(exact_share(wanted) * len(places))
     ideal = places[needed - 1]
     return Stop(
-        projection.source.runs[s],
-        projection.source.queries[q],
-        depth,
-        corpus_size,
-        len(places),
-        int((places <= depth).sum()),
-        None if math.isinf(ideal) else int(ideal),
+        run=projection.source.runs[s],
+        query=projection.source.queries[q],
+        depth=depth,
+        corpus_size=corpus_size,
+        relevant=len(places),
+        found=int((places <= depth).sum()),
+        ideal=None if math.isinf(ideal) else int(ideal),
     )
 
 

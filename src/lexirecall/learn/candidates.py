@@ -107,9 +107,10 @@ def _candidates(
     judged = np.array([lookup.get(document, -1) for document in documents], np.int64)
     grades = np.append(judgments.grades, np.nan)[judged]
     return Candidates(
-        query, tuple(documents), places, shares, judged, np.where(grades < 0, np.nan, grades),
-        np.array([len(ranking or ()) for ranking in of_runs], np.int64),
-        np.array([ranking is not None for ranking in of_runs], bool),
+        query=query, documents=tuple(documents), places=places, shares=shares, judged=judged,
+        grades=np.where(grades < 0, np.nan, grades),
+        lengths=np.array([len(ranking or ()) for ranking in of_runs], np.int64),
+        answered=np.array([ranking is not None for ranking in of_runs], bool),
     )  # fmt: skip
 
 

@@ -110,7 +110,10 @@ def read_fusion(
     conventions.require_corpus_size(sizes)
     needs_judged = any(row.needs_judged for row in rows)
     field = RankingField(tuple(candidates_of(lists)), judgments, conventions, sizes, needs_judged)
-    return Fusion(lists, field, recipe, policies, tuple(rows), losses, options.get("show_progress", False))
+    return Fusion(
+        lists=lists, field=field, recipe=recipe, policies=policies, rows=tuple(rows), losses=losses,
+        show_progress=options.get("show_progress", False),
+    )  # fmt: skip
 
 
 def check_run_names(lists: Lists) -> None:

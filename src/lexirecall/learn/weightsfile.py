@@ -97,7 +97,10 @@ class FusionWeights:
         if wrong is not None:
             raise FormatError(name, None, wrong, remedy=_REMEDY)
         discount, regularization, number = (float(each) for each in numbers)
-        return cls(runs, tuple(features), discount, regularization, int(number), tuple(query_ids))
+        return cls(
+            runs=runs, features=tuple(features), discount=discount, regularization=regularization,
+            num_queries=int(number), queries=tuple(query_ids),
+        )  # fmt: skip
 
     def of_runs(self, names: Sequence[str]) -> FloatArray:
         """Return the weights of runs in the order given, run by run; raise if the names are not the same."""

@@ -184,12 +184,12 @@ class ProviderExposure(ComparedByFields):
     def in_order(self, order: IntArray) -> "ProviderExposure":
         """Return the exposures with the runs in another order."""
         return ProviderExposure(
-            tuple(self.runs[s] for s in order.tolist()),
-            self.providers,
-            self.exposures[order],
-            self.ratios[order],
-            self.num_queries[order],
-            self.num_documents[order],
+            runs=tuple(self.runs[s] for s in order.tolist()),
+            providers=self.providers,
+            exposures=self.exposures[order],
+            ratios=self.ratios[order],
+            num_queries=self.num_queries[order],
+            num_documents=self.num_documents[order],
         )
 
     def rows(self) -> Iterator[dict[str, Any]]:
@@ -271,7 +271,10 @@ def audit_of(positions: Positions, shares: Shares, among: BoolArray | None) -> P
     ratios = np.divide(sums, due, out=np.full(sums.shape, np.nan), where=due > 0)
     names = owners_of(positions).names
     own = tuple(names[number] for number in which.tolist())
-    return ProviderExposure(positions.runs, own, means.T, ratios.T, num_queries.T, num_documents.T)
+    return ProviderExposure(
+        runs=positions.runs, providers=own, exposures=means.T, ratios=ratios.T, num_queries=num_queries.T,
+        num_documents=num_documents.T,
+    )  # fmt: skip
 
 
 def audit_by(positions: Positions, row: Measure, policies: Policies) -> ProviderExposure:

@@ -139,7 +139,9 @@ def from_files(
     ('robust', 'robust04.txt')
     """
     qrels, *runs = files
-    return CollectionFiles(name or collection_name(qrels), qrels, runs, options or {}, task, teams)
+    return CollectionFiles(
+        name=name or collection_name(qrels), qrels=qrels, runs=runs, options=options or {}, task=task, teams=teams
+    )
 
 
 def collection_name(qrels: str) -> str:
@@ -199,7 +201,7 @@ def _collection(
     task = reader.text("task") if "task" in table else ""
     teams = reader.file("teams") if "teams" in table else teams
     try:
-        return CollectionFiles(name, qrels, runs, {**options, **own}, task, teams)
+        return CollectionFiles(name=name, qrels=qrels, runs=runs, options={**options, **own}, task=task, teams=teams)
     except UsageError as error:
         raise reader.error(error.problem, error.remedy) from None
 

@@ -6,7 +6,7 @@ becomes of them (payload, charts, html).
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -75,7 +75,10 @@ class Findings:
         check_single_order(asdict(positions.conventions))
         Census.of(positions, [policies.level]).check_relevant([LEXI_RECALL], policies.level)
         rows = asked_measures(measures, has_providers=positions.providers is not None)
-        more = aggregation or Aggregation(), groups, show_progress
+        found = partial(
+            cls, positions, testing=testing, policies=policies, aggregation=aggregation or Aggregation(), groups=groups,
+            show_progress=show_progress,
+        )  # fmt: skip
         if len(positions.runs) == 1:
             if baseline:
                 name = baseline if isinstance(baseline, str) else listed(baseline)
@@ -83,14 +86,14 @@ class Findings:
                 raise UsageError(problem, remedy="give two or more runs, or leave the baseline out")
             scores, _ = scores_of(positions, rows, policies, is_default=measures is None)
             scores = with_intervals(scores, testing, alpha=testing.alpha, show_progress=show_progress)
-            return cls(positions, scores, None, testing, policies, *more)
+            return found(scores=scores, comparison=None)
         references = indices_of(baseline, positions.runs)
         _check_single(references, positions.runs)
         scores, _ = scores_of(positions, with_lexirecall(rows), policies, is_default=measures is None)
         scores = with_intervals(scores, testing, alpha=testing.alpha, show_progress=show_progress)
         pairs = pairs_under(scores.measures, positions, policies, references)
         comparison = compare_scores(scores, pairs, testing, references=references, show_progress=show_progress)
-        return cls(positions, scores, comparison, testing, policies, *more)
+        return found(scores=scores, comparison=comparison)
 
     @property
     def name(self) -> str:

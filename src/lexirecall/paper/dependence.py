@@ -83,12 +83,12 @@ def exhibit(seed: int) -> Exhibit:  # noqa: ARG001 - nothing is sampled
         for (first, last), weight in distribution.items()
     ]
     return Exhibit(
-        "dependence",
-        f"dependence of the first and the last position, p_1 and p_m, for m = {m} and n = {n}",
-        ("first", "last", "placements", "probability"),
-        tuple(rows),
-        _table(distribution),
-        {"dependence": lambda: chart(rows, expected_last(distribution))},
+        name="dependence",
+        title=f"dependence of the first and the last position, p_1 and p_m, for m = {m} and n = {n}",
+        columns=("first", "last", "placements", "probability"),
+        rows=tuple(rows),
+        table=_table(distribution),
+        charts={"dependence": lambda: chart(rows, expected_last(distribution))},
         remarks=(
             "Only p_m >= p_1 + m - 1 is possible. The deeper the first document is, the deeper the last one: their "
             f"correlation over all placements is 1/m, here {math.sqrt(squared_correlation(distribution)):.2f}.",

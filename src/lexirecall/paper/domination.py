@@ -38,12 +38,12 @@ def exhibit(seed: int) -> Exhibit:  # noqa: ARG001 - nothing is sampled
     verdict = OUTCOMES[leximin([row["first"] for row in rows], [row["second"] for row in rows], tolerance=TOLERANCE)]
     first, second = (listed(map(str, positions)) for positions in (FIRST, SECOND))
     return Exhibit(
-        "domination",
-        f"domination among the users who want document {K} and otherwise only documents below it",
-        ("set", "part", "measure", "first", "second", "preferred"),
-        tuple(row for measure in MEASURES for row in compared(measure)),
-        _table(rows),
-        {"domination": lambda: chart(rows)},
+        name="domination",
+        title=f"domination among the users who want document {K} and otherwise only documents below it",
+        columns=("set", "part", "measure", "first", "second", "preferred"),
+        rows=tuple(row for measure in MEASURES for row in compared(measure)),
+        table=_table(rows),
+        charts={"domination": lambda: chart(rows)},
         remarks=(
             f"π has its relevant documents at {first}, π′ at {second}. Users who want document {K}, and otherwise "
             f"only documents below it, are better off in π. Users who want only documents below {K} are tied. This "

@@ -32,12 +32,14 @@ def exhibit(seed: int) -> Exhibit:  # noqa: ARG001 - nothing is sampled
     rows = compared(X, Y)
     decides = next(row for row in rows if row["sign"])
     return Exhibit(
-        "leximin",
-        "leximin: two sorted vectors, compared from the bottom up",
-        ("level", "x", "y", "sign"),
-        tuple(rows),
-        Table(("level", "x", "", "y"), tuple((str(row["level"]), *_line(row)) for row in rows), texts=frozenset({2})),
-        {"leximin": lambda: chart(rows)},
+        name="leximin",
+        title="leximin: two sorted vectors, compared from the bottom up",
+        columns=("level", "x", "y", "sign"),
+        rows=tuple(rows),
+        table=Table(
+            ("level", "x", "", "y"), tuple((str(row["level"]), *_line(row)) for row in rows), texts=frozenset({2})
+        ),
+        charts={"leximin": lambda: chart(rows)},
         remarks=(
             f"The lowest values tie. The first pair that differs, {decides['x']:.2f} {decides['sign']} "
             f"{decides['y']:.2f}, decides: {VERDICTS[SIGNS[theory.leximin(X, Y)]]}. The values above it do not "

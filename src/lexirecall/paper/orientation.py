@@ -31,13 +31,13 @@ def exhibit(_seed: int) -> Exhibit:
         for name in MEASURES
     )
     return Exhibit(
-        "orientation",
-        f"Precision and recall orientation of measures, for n = {CORPUS_SIZE:,} and m = 1 … {MOST_RELEVANT}",
-        ("orientation", "m", "measure", "value"),
-        rows,
-        _table(rows),
-        {f"orientation-{kind}": partial(_chart, rows, kind) for kind in ORIENTATIONS},
-        (
+        name="orientation",
+        title=f"Precision and recall orientation of measures, for n = {CORPUS_SIZE:,} and m = 1 … {MOST_RELEVANT}",
+        columns=("orientation", "m", "measure", "value"),
+        rows=rows,
+        table=_table(rows),
+        charts={f"orientation-{kind}": partial(_chart, rows, kind) for kind in ORIENTATIONS},
+        remarks=(
             "Precision: the first relevant document moves from the top to the others at the bottom of the corpus. "
             "Recall: the last one moves from right below the others to the bottom.",
             "TSE is scaled to its bounds e(m) and e(n), so it is the same for every exposure.",

@@ -100,12 +100,12 @@ def exhibit(seed: int) -> Exhibit:  # noqa: ARG001 - nothing is sampled
         for x, y in covers(order, NUM_RELEVANT)
     ]
     return Exhibit(
-        "partial-order",
-        f"partial order of the users and of the providers of {NUM_RELEVANT} relevant documents",
-        ("order", "above", "below", "step"),
-        tuple(rows),
-        _table(),
-        {f"partial-order-{order}": partial(chart, order) for order in ORDERS},
+        name="partial-order",
+        title=f"partial order of the users and of the providers of {NUM_RELEVANT} relevant documents",
+        columns=("order", "above", "below", "step"),
+        rows=tuple(rows),
+        table=_table(),
+        charts={f"partial-order-{order}": partial(chart, order) for order in ORDERS},
         remarks=(
             "In both orders one set is worst off: the last document alone. One provider is best off: the one who owns "
             "all documents. No user is above those who want only the first documents: 1, 12, 123, …",

@@ -97,12 +97,12 @@ def exhibit(seed: int) -> Exhibit:  # noqa: ARG001 - nothing is sampled
         for levels in nonempty_sets(NUM_RELEVANT)
     ]
     return Exhibit(
-        "partition",
-        f"the users and the providers of {NUM_RELEVANT} relevant documents, divided at k = {K}",
-        ("order", "set", "part", "above"),
-        tuple(rows),
-        _table(),
-        {f"partition-{order}": partial(chart, order) for order in PARTS},
+        name="partition",
+        title=f"the users and the providers of {NUM_RELEVANT} relevant documents, divided at k = {K}",
+        columns=("order", "set", "part", "above"),
+        rows=tuple(rows),
+        table=_table(),
+        charts={f"partition-{order}": partial(chart, order) for order in PARTS},
         remarks=(
             f"Two rankings have their relevant documents below document {K} at the same positions, and document {K} at "
             f"different ones. Those who want only documents below {K} are tied. Everyone else is above one of those "

@@ -22,13 +22,13 @@ def exhibit(_seed: int) -> Exhibit:
     """Compute the share of each year, and their mean."""
     rows = tuple({"year": year, "papers": n, "recall": k, "share": k / n} for year, (n, k) in COUNTS.items())
     return Exhibit(
-        "recsys",
-        "RecSys papers that measure recall, 2007-2024",
-        ("year", "papers", "recall", "share"),
-        rows,
-        _table(rows),
-        {"recsys": lambda: _chart(rows)},
-        (
+        name="recsys",
+        title="RecSys papers that measure recall, 2007-2024",
+        columns=("year", "papers", "recall", "share"),
+        rows=rows,
+        table=_table(rows),
+        charts={"recsys": lambda: _chart(rows)},
+        remarks=(
             "The counts are the paper's; for every year they match the number of papers that it lists.",
             f"The mean over the years is {mean_of_years():.3f}; the paper's text says a third. "
             f"Over all papers together, the share is {share_of_all():.3f}.",

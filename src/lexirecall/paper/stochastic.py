@@ -26,13 +26,13 @@ def exhibit(_seed: int) -> Exhibit:
         for ranker, function in RANKERS.items()
     )
     return Exhibit(
-        "stochastic",
-        f"Worst case over users of optimal deterministic and stochastic rankers, for m = 1 … {MOST_RELEVANT}",
-        ("m", "measure", "ranker", "worst"),
-        rows,
-        _table(rows),
-        {"stochastic": lambda: _chart(rows)},
-        (
+        name="stochastic",
+        title=f"Worst case over users of optimal deterministic and stochastic rankers, for m = 1 … {MOST_RELEVANT}",
+        columns=("m", "measure", "ranker", "worst"),
+        rows=rows,
+        table=_table(rows),
+        charts={"stochastic": lambda: _chart(rows)},
+        remarks=(
             "For the stochastic ranker, it is the worst expected utility. Columns: d deterministic, s stochastic.",
             "Users who want one document are worst off: with AP and RR they get 1/m from the deterministic ranker, and "
             "(1 + 1/2 + … + 1/m)/m from the stochastic one.",

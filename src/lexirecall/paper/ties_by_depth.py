@@ -48,13 +48,13 @@ def exhibit(seed: int) -> Exhibit:
         for name, share in by_measure.items()
     )
     return Exhibit(
-        "ties-by-depth",
-        f"Share of tied rankings by retrieval depth k, for n = {CORPUS_SIZE:,} and {NUM_QUERIES} queries",
-        COLUMNS,
-        rows,
-        _table(shares),
-        {"ties-by-depth": lambda: _chart(rows)},
-        (
+        name="ties-by-depth",
+        title=f"Share of tied rankings by retrieval depth k, for n = {CORPUS_SIZE:,} and {NUM_QUERIES} queries",
+        columns=COLUMNS,
+        rows=rows,
+        table=_table(shares),
+        charts={"ties-by-depth": lambda: _chart(rows)},
+        remarks=(
             f"{PAIRS_PER_QUERY} pairs of random rankings for each query, the same ones at every depth; "
             f"m ~ U({FEWEST}, {MOST}). The paper does not say how many pairs it drew, nor at which depths it cut.",
             "The rows hold the simulated shares and, except for AP, the expected ones in closed form.",

@@ -185,7 +185,8 @@ class Contrasts:
         every = np.arange(len(queries))
         has_size = taking_part if has_size is None else has_size & taking_part
         return cls(
-            preference, runs, queries, compared, taking_part, is_sized, every, len(every), has_size, is_steady
+            preference=preference, runs=runs, queries=queries, compared=compared, taking_part=taking_part,
+            is_sized=is_sized, chosen=every, num_known=len(every), has_size=has_size, is_steady=is_steady,
         )  # fmt: skip
 
     @property
@@ -241,7 +242,10 @@ class Contrasts:
         values: npt.NDArray[Any] = np.zeros((num_runs, num_runs, num_queries), self.dtype)
         for queries, block in self.blocks():
             values[:, :, queries] = block
-        return Pairs(self.preference, self.runs, self.queries, values, self.taking_part, self.has_size)
+        return Pairs(
+            preference=self.preference, runs=self.runs, queries=self.queries, values=values,
+            taking_part=self.taking_part, has_size=self.has_size,
+        )  # fmt: skip
 
     @property
     def num_queries(self) -> IntArray:

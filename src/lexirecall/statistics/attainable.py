@@ -113,7 +113,9 @@ def least_attainable(
     tries_all = test in _FLIPPING and num_queries < 64 and 2**num_queries <= num_resamples
     drawn = num_resamples if test in _RESAMPLING and not tries_all else 0
     least = min(factor * _least(test, num_queries, drawn), 1.0)
-    found = Attainable(test, num_queries, factor, drawn, alpha, least)
+    found = Attainable(
+        test=test, num_queries=num_queries, num_pairs=factor, num_resamples=drawn, alpha=alpha, least=least
+    )
     if found.is_possible:
         return found
     needed = _needed_queries(test, num_queries, factor, alpha), _needed_resamples(test, num_resamples, factor, alpha)

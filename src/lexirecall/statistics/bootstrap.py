@@ -78,7 +78,10 @@ def bootstrap_order(
     for part in slices(len(scores), num_resamples, _BLOCK):
         rank_lows[part], rank_highs[part] = percentile_interval(ranks[part].astype(float), alpha)
         first[part] = ((ranks[part] == 1) / num_best).mean(axis=1)
-    return ResampledOrder(first, rank_lows, rank_highs, num_queries, num_resamples, seed, alpha)
+    return ResampledOrder(
+        first=first, rank_lows=rank_lows, rank_highs=rank_highs, num_queries=num_queries, num_resamples=num_resamples,
+        seed=seed, alpha=alpha,
+    )  # fmt: skip
 
 
 def significant_ranks(better: BoolArray) -> tuple[IntArray, IntArray]:

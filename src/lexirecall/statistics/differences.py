@@ -229,9 +229,12 @@ class Differences(AddedUp):
     ) -> "Differences":
         """Take differences where they are counted; without a size, where they are not measured, only their signs."""
         if not (counted & ~measured).any():
-            return cls(a, b, values, counted, is_signs, None, is_steady)
+            return cls(a=a, b=b, values=values, counted=counted, is_signs=is_signs, unsized=None, is_steady=is_steady)
         unsized = np.where(counted & ~measured, np.sign(values), np.nan)
-        return cls(a, b, np.where(measured, values, 0.0), measured, is_signs, unsized, is_steady)
+        return cls(
+            a=a, b=b, values=np.where(measured, values, 0.0), counted=measured, is_signs=is_signs, unsized=unsized,
+            is_steady=is_steady,
+        )  # fmt: skip
 
     @classmethod
     def of(cls, pairs: Pairs) -> "Differences":

@@ -82,7 +82,10 @@ def bootstrap_exposures(
         for k, end in enumerate((lows[0], highs[0], lows[1], highs[1])):
             ends[(k, *cells)] = end
     lows, highs, ratio_lows, ratio_highs = ends
-    return ResampledExposures(lows, highs, ratio_lows, ratio_highs, num_resamples, seed, alpha)
+    return ResampledExposures(
+        lows=lows, highs=highs, ratio_lows=ratio_lows, ratio_highs=ratio_highs, num_resamples=num_resamples, seed=seed,
+        alpha=alpha,
+    )  # fmt: skip
 
 
 def _linear(exposures: FloatArray, due: FloatArray) -> FloatArray:

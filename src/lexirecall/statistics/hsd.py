@@ -94,8 +94,10 @@ def tukey_hsd(responses: FloatArray, *, alpha: float = 0.05) -> HSD:
         with np.errstate(divide="ignore", invalid="ignore"):  # with an error of 0 any difference is infinitely large
             q = np.where(differences == 0, 0.0, np.abs(differences) / error)
         pvalues, reach = sf(q, num_runs, df), critical_value(alpha, num_runs, df) * error
+    lows, highs = layout.interval(differences, reach)
     return HSD(
-        a, b, differences, pvalues, *layout.interval(differences, reach), num_queries, layout.num_left_out,
+        a=a, b=b, differences=differences, pvalues=pvalues, lows=lows, highs=highs, num_queries=num_queries,
+        num_left_out=layout.num_left_out,
         mse=layout.deviation * layout.deviation if df > 0 else np.nan, df=df, num_resamples=0,
         method="Tukey HSD, runs × queries",
     )  # fmt: skip
@@ -307,8 +309,10 @@ def _compare(layout: _TwoWay, spreads: FloatArray, places: IntArray, alpha: floa
         ascending = np.sort(spreads) / num_queries
         num_as_large = num_resamples - np.searchsorted(ascending, np.abs(differences) - layout.noise)
         pvalues, reach = (num_as_large + 1) / (num_resamples + 1), _reach(ascending, alpha)
+    lows, highs = layout.interval(differences, reach)
     return HSD(
-        a, b, differences, pvalues, *layout.interval(differences, reach), num_queries, layout.num_left_out,
+        a=a, b=b, differences=differences, pvalues=pvalues, lows=lows, highs=highs, num_queries=num_queries,
+        num_left_out=layout.num_left_out,
         mse=np.nan, df=0, num_resamples=num_resamples, method=f"randomized Tukey HSD, {num_resamples:,} permutations",
     )  # fmt: skip
 

@@ -112,7 +112,10 @@ def interactions(
                     leasts[pairs[part]] = np.where(varies, least_p(sizes.tolist(), most), np.nan)
                     tried = max(tried, number)
             progress.advance(num_resamples)
-    return Interaction(pvalues, shares, num_queries, num_groups, num_small, leasts, tried, is_bounded)
+    return Interaction(
+        pvalues=pvalues, shares=shares, num_queries=num_queries, num_groups=num_groups, num_small=num_small,
+        leasts=leasts, num_resamples=tried, is_bounded=is_bounded,
+    )  # fmt: skip
 
 
 def least_p(sizes: Sequence[int], num_resamples: int) -> float:

@@ -190,7 +190,9 @@ class _Pooled:
         each_inside = [*zip(families, inside, strict=True)]
         means = np.concatenate([each.means[pairs] for each, pairs in each_inside])
         errors = [each.deviations[pairs] / np.sqrt(each.num_queries[pairs]) for each, pairs in each_inside]
-        return cls(families, inside, starts, queries, means, np.concatenate(errors))
+        return cls(
+            families=families, inside=inside, starts=starts, queries=queries, means=means, errors=np.concatenate(errors)
+        )
 
     def split(self, values: FloatArray) -> list[FloatArray]:
         """Return what is known of the pairs of each measure, nan where they stand outside."""

@@ -56,7 +56,10 @@ def compare_over(
     ([-0.06], [-0.3375], [0.2175])
     """
     differences, lows, highs, estimates, pvalues = np.full((5, len(a)), np.nan)
-    made = OverPairs(differences, lows, highs, estimates, pvalues, np.zeros(len(a), np.int64))
+    made = OverPairs(
+        differences=differences, lows=lows, highs=highs, estimates=estimates, pvalues=pvalues,
+        num_queries=np.zeros(len(a), np.int64),
+    )  # fmt: skip
     for pairs, queries in of_same_queries(~np.isnan(values), a, b):
         own = direction * values[:, queries]
         numbers = direction * over_queries(

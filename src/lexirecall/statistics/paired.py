@@ -285,7 +285,10 @@ def _with_intervals(
     """Add the interval of each pair that belongs to a test."""
     estimates, lows, highs = intervals(test, differences, alpha=alpha, show_progress=show_progress)
     by_signs = np.full(len(pvalues), test == "sign")
-    return PairedTests(pvalues, lows, highs, num_resamples, method, estimates, by_signs)
+    return PairedTests(
+        pvalues=pvalues, lows=lows, highs=highs, num_resamples=num_resamples, method=method, estimates=estimates,
+        by_signs=by_signs,
+    )  # fmt: skip
 
 
 def _interval_of_mean(differences: PairDifferences, alpha: float) -> tuple[FloatArray, FloatArray]:

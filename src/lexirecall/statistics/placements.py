@@ -107,7 +107,10 @@ def permute_owners(
         pvalues[:, columns] = (as_large + 1) / (num_resamples + 1)
     statistics[~is_tested] = pvalues[~is_tested] = np.nan
     corrected = np.array([correct(row) for row in pvalues]).reshape(shape)
-    return Placements(statistics, pvalues, corrected, num_queries, num_resamples, seed, num_resamples < wanted)
+    return Placements(
+        statistics=statistics, pvalues=pvalues, corrected=corrected, num_queries=num_queries,
+        num_resamples=num_resamples, seed=seed, is_bounded=num_resamples < wanted,
+    )  # fmt: skip
 
 
 def _claims(documents: OwnedDocuments) -> _Claims:

@@ -112,7 +112,10 @@ class Units:
             named = zip((judgments.query_ids[q] for q in owners), judgments.documents, strict=True)
             marked = np.fromiter((needs_all(*pair) for pair in named), bool, len(marked))
         count = _count(name, judged, judgments, documents, offsets, which)
-        return cls(judgments, offsets, which[order], pairs.grades[order], marked, count)
+        return cls(
+            judgments=judgments, offsets=offsets, units=which[order], grades=pairs.grades[order], needs_all=marked,
+            count=count,
+        )  # fmt: skip
 
     @property
     def is_one_to_one(self) -> bool:
@@ -204,10 +207,10 @@ def _count(
     unmapped = np.flatnonzero((documents.grades > 0) & (np.diff(offsets) == 0))
     examples = dict.fromkeys(documents.documents[i] for i in islice(unmapped.tolist(), 100))
     return UnitCount(
-        name,
-        judged,
-        int(judgments.num_positive.sum()),
-        int((judgments.grades[units] > 0).sum()),
-        len(unmapped),
-        tuple(map(to_text, islice(examples, EXAMPLES))),
+        name=name,
+        judged=judged,
+        num_units=int(judgments.num_positive.sum()),
+        num_pairs=int((judgments.grades[units] > 0).sum()),
+        num_unmapped=len(unmapped),
+        unmapped=tuple(map(to_text, islice(examples, EXAMPLES))),
     )

@@ -82,8 +82,9 @@ class _Resolved:
         total, num_documents, num_units, num_neither = (int(mask.sum()) for mask in masks)
         one = _differing(self, both, judgments, units) if both.any() else None
         return IdCounts(
-            total, num_documents, num_units, num_neither, one, self.first(neither), units.documents[:EXAMPLES]
-        )
+            total=total, documents=num_documents, units=num_units, neither=num_neither, ambiguous=one,
+            strangers=self.first(neither), of_map=units.documents[:EXAMPLES],
+        )  # fmt: skip
 
     def first(self, mask: BoolArray, most: int = EXAMPLES) -> list[bytes]:
         """Return the first ids under a mask."""

@@ -64,7 +64,10 @@ class UnitMap:
             keys = np.unique(at * len(names) + codes)
             pairs, sizes = keys % len(names), np.bincount(keys // len(names), minlength=len(known))
         rule = _rules(units, queries, rules, name)
-        made = cls(index, known, names, by_name, offsets_of(sizes), pairs, rule, name)
+        made = cls(
+            slots=index, documents=known, names=names, numbers=by_name, offsets=offsets_of(sizes), units=pairs,
+            needs_all=rule, name=name,
+        )  # fmt: skip
         if names is not known:  # or each document stands for itself
             made.check_cycles()
         return made

@@ -236,24 +236,29 @@ def breakdown_of(
             for over in overs
         ]
         num_queries = int(taking_part[which].sum())
-        return Portion(group, num_queries, numbers, counts, is_due[:, which].sum(axis=1), tuple(made))
+        return Portion(
+            group=group, num_queries=num_queries, numbers=numbers, counts=counts, num_due=is_due[:, which].sum(axis=1),
+            intervals=tuple(made),
+        )  # fmt: skip
 
     members = (
         [] if groups is None else [(name, which, int(taking_part[which].sum())) for name, which in groups.members()]
     )
     shown = [part_of(name, which) for name, which, size in members if size >= asked.min_queries]
     return Breakdown(
-        tuple(runs),
-        tuple(measures),
-        overs,
-        (part_of(None, np.arange(values.shape[1])), *worst_first(shown, measures)),
-        bool(asked.over),
-        groups,
-        resampling.has_intervals,
-        tuple((name, size) for name, _, size in members if size < asked.min_queries),
-        0 if groups is None else int((taking_part & (groups.of_query < 0)).sum()),
-        tuple((str(row), n) for row, n in zip(measures, np.isinf(values).sum(axis=(0, 1)).tolist(), strict=True) if n),
-        alpha,
+        runs=tuple(runs),
+        measures=tuple(measures),
+        overs=overs,
+        parts=(part_of(None, np.arange(values.shape[1])), *worst_first(shown, measures)),
+        says_over=bool(asked.over),
+        groups=groups,
+        has_intervals=resampling.has_intervals,
+        withheld=tuple((name, size) for name, _, size in members if size < asked.min_queries),
+        num_without=0 if groups is None else int((taking_part & (groups.of_query < 0)).sum()),
+        endless=tuple(
+            (str(row), n) for row, n in zip(measures, np.isinf(values).sum(axis=(0, 1)).tolist(), strict=True) if n
+        ),
+        alpha=alpha,
     )
 
 

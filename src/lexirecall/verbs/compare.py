@@ -129,7 +129,10 @@ def compare_scores(
     notes = *averages.notes, *cautions(concluded, averages.runs, testing)
     first = pairs[0].contrasts
     order = order_runs(first, "winrate")
-    comparison = Comparison(averages, concluded, order, tuple(references), testing.alpha, notes, scores)
+    comparison = Comparison(
+        averages=averages, measures=concluded, order=order, baselines=tuple(references), alpha=testing.alpha,
+        notes=notes, scores=scores,
+    )  # fmt: skip
     if testing.bootstrap is None:
         return comparison
     resampled = bootstrap_order(
@@ -210,10 +213,12 @@ def _compared(
 ) -> MeasureComparison:
     is_sign_test = testing.of_pair(differences) == "sign"
     made = MeasureComparison(
-        row, differences.a, differences.b, differences.means, differences.wins, differences.ties, differences.losses,
-        differences.num_queries, effect_sizes(differences),
-        np.full(len(differences.a), np.nan) if is_sign_test else differences.effective, differences.deviations,
-        differences.num_one_sided, own, family, _withheld(differences, own, testing), equivalence,
+        measure=row, a=differences.a, b=differences.b, means=differences.means, wins=differences.wins,
+        ties=differences.ties, losses=differences.losses, num_queries=differences.num_queries,
+        effects=effect_sizes(differences),
+        effective=np.full(len(differences.a), np.nan) if is_sign_test else differences.effective,
+        deviations=differences.deviations, num_one_sided=differences.num_one_sided, own=own, family=family,
+        withheld=_withheld(differences, own, testing), equivalence=equivalence,
     )  # fmt: skip
     if testing.of_pair(differences) not in ADDED_UP:
         return made

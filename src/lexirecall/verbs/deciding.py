@@ -76,7 +76,10 @@ would be 0 or reversed.
             num_undefined = int((is_due[a] & is_due[b]).sum() - np.isfinite(values).all(axis=0).sum())
         names = tuple(positions.queries[q] for q in both.tolist())
         runs = positions.runs[a], positions.runs[b]
-        return cls(row, runs, names, differences[both], values, num_undefined)
+        return cls(
+            measure=row, runs=runs, queries=names, differences=differences[both], values=values,
+            num_undefined=num_undefined,
+        )  # fmt: skip
 
     @cached_property
     def decisive(self) -> list[int]:

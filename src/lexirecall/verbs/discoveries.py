@@ -66,12 +66,12 @@ class Discoveries(DisplayedResult, Convertible):
         missed, means = np.isinf(places[relevant]).sum(axis=1), _means(places[relevant])
         order = np.lexsort((-np.nan_to_num(means, nan=np.inf), -missed, query))
         return cls(
-            positions.runs,
-            tuple(named[k] for k in order.tolist()),
-            places[relevant][order],
-            n[query][order],
-            "document" if positions.units is None else "unit",
-            positions.frame_library,
+            runs=positions.runs,
+            documents=tuple(named[k] for k in order.tolist()),
+            positions=places[relevant][order],
+            sizes=n[query][order],
+            noun="document" if positions.units is None else "unit",
+            frame_library=positions.frame_library,
         )
 
     def __repr__(self) -> str:

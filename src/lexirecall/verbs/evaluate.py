@@ -94,7 +94,14 @@ def scores_of(
     averages = averages_of(positions, rows, policies, valued, left_out)
     query_type = positions.judgments.query_type
     origin = None if positions.providers is None else (positions, policies)
-    return Scores(averages, positions.queries, valued.values, positions.frame_library, query_type, origin), valued
+    return Scores(
+        averages=averages,
+        queries=positions.queries,
+        values=valued.values,
+        frame_library=positions.frame_library,
+        query_type=query_type,
+        origin=origin,
+    ), valued
 
 
 def with_intervals(
@@ -258,7 +265,10 @@ def averages_of(
     means = means_of(np.stack(sums, axis=1), counts, rows)
     manifest = census.manifest(rows, policies, notes, record)
     exposures = next(iter(audits), None)
-    return Averages(census.runs, tuple(rows), means, counts, valued.num_due, manifest, exposures=exposures)
+    return Averages(
+        runs=census.runs, measures=tuple(rows), means=means, counts=counts, num_due=valued.num_due, manifest=manifest,
+        exposures=exposures,
+    )  # fmt: skip
 
 
 def computable(

@@ -69,7 +69,10 @@ class Exposures(Printable, Convertible):
         kept = [note for note in averages.notes if note.kind != "worst-off provider"]  # the table shows it
         own = [*_on_measures(rows), *_not_shown(audit, min_queries), *_without_ratio(audit, min_queries)]
         manifest = _extended(replace(averages.manifest, notes=tuple(kept)), {"min_queries": min_queries}, own)
-        return cls(audit, rows[0], min_queries, manifest, averages.digits, frame_library)
+        return cls(
+            audit=audit, measure=rows[0], min_queries=min_queries, manifest=manifest, digits=averages.digits,
+            frame_library=frame_library,
+        )  # fmt: skip
 
     def with_evidence(
         self,

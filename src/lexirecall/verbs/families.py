@@ -92,8 +92,9 @@ def decide(
         layout = None if layouts is None else layouts[m]
         made.append(
             FamilyTest(
-                corrected[m], test.method, correction, least, test.num_resamples, layout, lows, highs,
-                _scope(testing, rows[m]) if m in chosen else "",
+                corrected=corrected[m], method=test.method, correction=correction, attainable=least,
+                num_resamples=test.num_resamples, layout=layout, lows=lows, highs=highs,
+                scope=_scope(testing, rows[m]) if m in chosen else "",
             )
         )  # fmt: skip
     return made

@@ -73,7 +73,10 @@ class Intervals(ComparedByFields):
             which = [c for c, own in enumerate(kinds) if own == kind]
             directions = np.repeat([measures[c].direction for c in which], len(values))
             columns = values[:, :, which].transpose(1, 2, 0).reshape(values.shape[1], -1)
-            question = _Question(over, directions, len(values), asked, alpha, show_progress)
+            question = _Question(
+                over=over, directions=directions, num_runs=len(values), asked=asked, alpha=alpha,
+                show_progress=show_progress,
+            )  # fmt: skip
             ends = _METHODS[kind](columns, question)
             for own, made in zip((lows, highs), ends, strict=True):
                 own[:, which] = made.reshape(len(which), len(values)).T

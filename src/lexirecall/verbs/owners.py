@@ -50,13 +50,13 @@ class Owners:
         documents = dict.fromkeys(judgments.documents[document] for document in without.tolist())
         rows = () if positions.conventions.ties == "expected" else overall_rows(measures)
         return cls(
-            providers.name,
-            frozenset(providers.names),
-            len(providers.without(judgments, SMALLEST_GRADE)),
-            np.array([num_relevant.sum(), len(without), num_empty], np.int64),
-            (len(documents), list(documents)[:EXAMPLES]),
-            rows,
-            tuple(audit_by(positions, row, policies) for row in rows),
+            name=providers.name,
+            providers=frozenset(providers.names),
+            num_without=len(providers.without(judgments, SMALLEST_GRADE)),
+            at_level=np.array([num_relevant.sum(), len(without), num_empty], np.int64),
+            without=(len(documents), list(documents)[:EXAMPLES]),
+            rows=rows,
+            audits=tuple(audit_by(positions, row, policies) for row in rows),
         )
 
     def record(self) -> dict[str, Any]:

@@ -299,7 +299,8 @@ def _parts_in(
 def _whole_means(compared: MeasureComparison, over: Over) -> PairPart:
     columns = compared.columns()
     return PairPart(
-        None, over, compared.means, compared.num_queries, columns, compared.method, compared.correction
+        group=None, over=over, differences=compared.means, num_queries=compared.num_queries, columns=columns,
+        test=compared.method, correction=compared.correction,
     )  # fmt: skip
 
 
@@ -311,9 +312,15 @@ def _of_over(made: OverPairs, group: str | None, over: Over, testing: Testing) -
     if over.kind != "tail":
         return PairPart(group, over, made.differences, made.num_queries, _columns(arrays))
     if group is not None:  # as for means, tests are about all queries
-        return PairPart(group, over, made.differences, made.num_queries, _columns(arrays), TAIL_TEST)
+        return PairPart(
+            group=group, over=over, differences=made.differences, num_queries=made.num_queries,
+            columns=_columns(arrays), test=TAIL_TEST,
+        )  # fmt: skip
     columns = _columns({**arrays, "p": made.pvalues, "p_corrected": correct(made.pvalues, testing.correction)})
-    return PairPart(group, over, made.differences, made.num_queries, columns, TAIL_TEST, testing.correction)
+    return PairPart(
+        group=group, over=over, differences=made.differences, num_queries=made.num_queries, columns=columns,
+        test=TAIL_TEST, correction=testing.correction,
+    )  # fmt: skip
 
 
 def _means_in(data: PairData, group: str | None, queries: IntArray, over: Over, testing: Testing) -> PairPart:
@@ -328,7 +335,9 @@ def _means_in(data: PairData, group: str | None, queries: IntArray, over: Over, 
             "low": test.lows, "high": test.highs, "estimate": test.estimates,
         }
     )  # fmt: skip
-    return PairPart(group, over, own.means, own.num_queries, columns, test.method)
+    return PairPart(
+        group=group, over=over, differences=own.means, num_queries=own.num_queries, columns=columns, test=test.method
+    )
 
 
 def _columns(arrays: Mapping[str, Any]) -> PairColumns:

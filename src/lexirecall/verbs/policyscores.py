@@ -99,17 +99,17 @@ class PolicyScores(DisplayedResult, Convertible):
         pairs = tuple(pair for row in preferences for pair in policy_pairs(row, positions, policies, samples))
         notes = (*scores.notes, *_notes(rows, samples, worst))
         return cls(
-            tuple(samples),
-            np.array([len(own) for own in samples.values()]),
-            rows,
-            positions.queries,
-            np.stack([_over(mean_of, values[own]) for own in samples.values()]),
-            np.stack([_over(_error_of, values[own]) for own in samples.values()]),
-            np.stack([_over(mean_of, of_runs[own]) for own in samples.values()]),
-            np.stack([_over(_error_of, of_runs[own]) for own in samples.values()]),
-            worst,
-            pairs,
-            replace(scores.manifest, notes=notes),
+            policies=tuple(samples),
+            samples=np.array([len(own) for own in samples.values()]),
+            measures=rows,
+            queries=positions.queries,
+            values=np.stack([_over(mean_of, values[own]) for own in samples.values()]),
+            value_errors=np.stack([_over(_error_of, values[own]) for own in samples.values()]),
+            means=np.stack([_over(mean_of, of_runs[own]) for own in samples.values()]),
+            errors=np.stack([_over(_error_of, of_runs[own]) for own in samples.values()]),
+            worst=worst,
+            pairs=pairs,
+            manifest=replace(scores.manifest, notes=notes),
             frame_library=positions.frame_library,
         )
 

@@ -84,7 +84,10 @@ def rank(
     order = order_runs(pairs, method, show_progress=show_progress)
     resampled = _resampled(pairs, row, method, resampling, show_progress=show_progress)
     notes = (*scores.notes, *_not_compared(pairs), *_in_cycles(pairs, order), *_on_certainty(resampled))
-    return Ranking(positions.runs, str(row), order, notes, positions.frame_library, resampled)
+    return Ranking(
+        runs=positions.runs, preference=str(row), order=order, notes=notes, frame_library=positions.frame_library,
+        resampled=resampled,
+    )  # fmt: skip
 
 
 def _check_measure(row: Preference, method: str) -> None:

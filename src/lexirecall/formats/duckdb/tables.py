@@ -165,7 +165,9 @@ def open_table(session: Session, named: NamedRun, given: Given) -> DuckdbTable:
 
 def _opened(session: Session, label: str, source: str, given: Given, files: TableFiles | None = None) -> DuckdbTable:
     """Find the columns, and refuse what cannot serve."""
-    table = DuckdbTable(session, label, source, Columns(), {}, given, files)
+    table = DuckdbTable(
+        session=session, label=label, source=source, columns=Columns(), types={}, given=given, files=files
+    )
     with table.explained(), session.explained(label):
         types = _types(session, source)
     names = _names_in(session, files) if files is not None else []

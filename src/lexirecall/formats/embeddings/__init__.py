@@ -129,13 +129,13 @@ def _counted(sought: Sought, located: Located, counts: IntArray, sizes: IntArray
     num_documents[sought.queries] = sizes
     above, tied, before = counts[:, present]
     return Counted(
-        sought.judgments,
-        Segments(offsets_of(np.bincount(owners, minlength=num_queries))),
-        sought.documents[present],
-        above,
-        tied,
-        before,
-        num_documents,
+        judgments=sought.judgments,
+        segments=Segments(offsets_of(np.bincount(owners, minlength=num_queries))),
+        documents=sought.documents[present],
+        above=above,
+        tied=tied,
+        before=before,
+        num_documents=num_documents,
     )
 
 
