@@ -38,6 +38,24 @@ class Scored(Protocol):
     def sparse(self) -> bool:
         """Whether it has a value on some queries only."""
 
+    def level(self, default: float) -> float:
+        """Return the lowest grade that it takes as relevant."""
+
+
+class JudgedQueries(Protocol):
+    """What judgments and positions say about queries."""
+
+    def num_relevant(self, level: float) -> "npt.NDArray[np.int64]":
+        """Count what must be found for each query at a level, [Q]."""
+
+
+class AnsweredQueries(JudgedQueries, Protocol):
+    """What positions say about rankings."""
+
+    @property
+    def answered(self) -> "npt.NDArray[np.bool_]":
+        """Which runs answer which queries, [S, Q]."""
+
 
 def check_level(level: float) -> None:
     """Raise if no grade could be relevant, or every grade would be."""
@@ -47,7 +65,7 @@ def check_level(level: float) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Policies:
-    """How queries count.
+    """How queries count. Whatever leaves queries or rankings out asks `eligible` or `counted`, and nothing else.
 
     >>> Policies(level=0)
     Traceback (most recent call last):
@@ -86,13 +104,30 @@ class Policies:
         """Whether queries without a relevant document are left out of every mean."""
         return self.no_relevant == "skip"
 
-    def among(self, answered: "npt.NDArray[np.bool_]") -> "npt.NDArray[np.bool_]":
-        """Return which rankings count, given which were answered."""
-        return answered | self.keeps_unanswered
+    @property
+    def ineligible(self) -> str:
+        """What notes say of a query that does not count."""
+        return "without a relevant document"
 
     def counts_empty(self, row: Scored) -> bool:
         """Tell whether a query without a relevant document counts as 0, or as a tie under a preference."""
-        return not self.skips_empty and row.direction > 0 and not row.sparse
+        scored = getattr(row, "measure", None) or row  # a preference that is made from a measure counts as that does
+        return not self.skips_empty and scored.direction > 0 and not scored.sparse
+
+    def eligible(self, judged: JudgedQueries, row: Scored | None = None) -> "npt.NDArray[np.bool_]":
+        """Tell which queries count, whoever answers them, [Q]; if a row is given, at its level and in its mean.
+
+        Without a row, those count about whose relevant documents there is something to say.
+        """
+        num_relevant = judged.num_relevant(self.level if row is None else row.level(self.level))
+        is_eligible = num_relevant > 0
+        if row is not None and self.counts_empty(row):
+            is_eligible |= num_relevant == 0
+        return is_eligible
+
+    def counted(self, positions: AnsweredQueries, row: Scored | None = None) -> "npt.NDArray[np.bool_]":
+        """Tell which rankings count, [S, Q]: those of eligible queries, unless only answered ones do."""
+        return self.eligible(positions, row) & (positions.answered | self.keeps_unanswered)
 
 
 @dataclass(frozen=True, slots=True)

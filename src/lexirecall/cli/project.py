@@ -83,7 +83,7 @@ def command(qrels: str, runs: tuple[str, ...], output: str, **options: Any) -> N
             positions = _of_vectors(qrels, runs, vectors | ({} if name is None else {"name": name}), options)
         else:
             positions = _of_runs(qrels, runs, name, options)
-    show_notes(notes_on_reading(Census.of(positions, [SMALLEST_GRADE])))
+    show_notes(notes_on_reading(Census.of(positions, Policies(level=SMALLEST_GRADE))))
     positions.save("/dev/stdout" if output == "-" else output)
 
 

@@ -55,7 +55,7 @@ def funnel(qrels: Qrels | Positions, stages: StagesGiven | None = None, *, texts
     policies = taken(Policies, options)
     loaded = texts_or_none(texts, options.get("columns"))
     read = read_stages(qrels, stages, options)
-    census = Census.of(read.positions, [policies.level])
+    census = Census.of(read.positions, policies)
     census.check_relevant([LEXI_RECALL], policies.level)
     ways = _ways(read, policies)
     losses, arrivals = tuple(_losses(ways)), tuple(_arrivals(ways))
@@ -100,8 +100,7 @@ def _ways(read: ReadStages, policies: Policies) -> _Ways:
     positions = read.positions
     projection = positions.at_level(policies.level)
     judgments, found, m = projection.source.judgments, projection.found, projection.num_relevant
-    is_answered = policies.among(positions.answered)[read.runs].all(axis=0)
-    queries = np.flatnonzero(((m > 0) | policies.counts_empty(LEXI_RECALL)) & is_answered)
+    queries = np.flatnonzero(policies.counted(positions, LEXI_RECALL)[read.runs].all(axis=0))
     if not len(queries):
         problem = "no query with a relevant document is answered by every stage"
         raise DataError(problem, remedy="are the ids written the same way? --queries all counts the other queries too")

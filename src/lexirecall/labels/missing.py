@@ -281,11 +281,12 @@ def _on_new(hindsight: Sequence[Hindsight]) -> Iterator[Note]:
 
 def _on_empty(read: WholeRuns, policies: Policies) -> Iterator[Note]:
     """Say how queries count that have nothing relevant now, and might have."""
-    empty = [pool for pool in read.pools if not pool.num_relevant(policies.level) and pool.is_unjudged.any()]
+    is_eligible = policies.eligible(read.positions)
+    empty = [pool for pool in read.pools if not is_eligible[pool.query] and pool.is_unjudged.any()]
     if empty and policies.skips_empty:
         names = listed((read.positions.queries[pool.query] for pool in empty), NAMED)
         text = (
-            f"{counted(len(empty), 'query')} without a relevant document, but with unjudged ones ({names}): left out "
+            f"{counted(len(empty), 'query')} {policies.ineligible}, but with unjudged ones ({names}): left out "
             "of bounds and decisions; a label that is relevant makes one count"
         )
         yield Note("may become relevant", text, len(empty))

@@ -12,7 +12,7 @@ wanted recall, with Clopper and Pearson's interval.
 import math
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -228,10 +228,10 @@ def _files_in(folder: str | os.PathLike[str]) -> list[str]:
 
 
 def _ended(positions: Positions, given: Depths | Positions, certifying: Certifying, policies: Policies) -> Stops:
-    census = Census.of(positions, [policies.level])
+    census = Census.of(positions, policies)
     depths = _depths_of(positions, given)
     projection = positions.at_level(policies.level)
-    counts = (depths >= 0) & positions.answered & (projection.num_relevant > 0)
+    counts = (depths >= 0) & replace(policies, queries="intersection").counted(positions)
     sizes = positions.num_retrieved if positions.corpus_size is None else np.broadcast_to(
         positions.corpus_size, positions.shape)  # fmt: skip
     if (beyond := counts & (depths > sizes)).any():
@@ -294,15 +294,14 @@ def _notes(
     """Say what is left out."""
     if strange := _unknown(positions, given):
         yield Note("unknown stops", f"stops ignored: {listed(strange)} not among the runs and queries", len(strange))
-    empty = int((positions.num_relevant(policies.level) == 0).sum())
-    if empty:
+    is_eligible = policies.eligible(positions)
+    if empty := int((~is_eligible).sum()):
         text = f"{counted(empty, 'query')} left out: without a relevant document there is no recall"
         yield Note("no relevant document", text, empty)
-    has_relevant = positions.num_relevant(policies.level) > 0
-    if without := int(((depths < 0) & has_relevant).sum()):
-        names = [name for s, name in enumerate(positions.runs) if (depths[s] < 0)[has_relevant].any()]
+    if without := int(((depths < 0) & is_eligible).sum()):
+        names = [name for s, name in enumerate(positions.runs) if (depths[s] < 0)[is_eligible].any()]
         yield Note("no stop", f"{counted(without, 'ranking')} left out: no stop is recorded ({listed(names)})", without)
-    if unanswered := int(((depths >= 0) & has_relevant & ~counts).sum()):
+    if unanswered := int(((depths >= 0) & is_eligible & ~counts).sum()):
         yield Note(
             "unanswered", f"{counted(unanswered, 'query')} left out of a run that does not answer it", unanswered
         )

@@ -253,7 +253,7 @@ def provider_exposure(
             remedy="choose another tie rule: trec, input, worst or best",
         )
     shares = shares_of_providers(positions.at_level(level), exposure, PATIENCE.check("p", p))
-    return audit_of(positions, shares, policies.among(positions.answered))
+    return audit_of(positions, shares, policies.counted(positions))
 
 
 def audit_of(positions: Positions, shares: Shares, among: BoolArray | None) -> ProviderExposure:
@@ -281,7 +281,7 @@ def audit_by(positions: Positions, row: Measure, policies: Policies) -> Provider
     """Return the exposures that a measure of providers is about."""
     projection = positions.at_level(row.level(policies.level))
     shares = shares_of_providers(projection, row.values["e"], row.values["p"])
-    return audit_of(positions, shares, policies.among(positions.answered))
+    return audit_of(positions, shares, policies.counted(positions, row))
 
 
 def worst_off(audit: ProviderExposure) -> tuple[str, ...]:

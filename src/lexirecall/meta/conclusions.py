@@ -44,7 +44,7 @@ class Outcomes:
         """Take the values of a measure, or the sizes of a preference that has any."""
         if isinstance(row, Measure):
             projection = positions.at_level(row.level(policies.level))
-            values = row.direction * row.scores(projection, policies.among(positions.answered))
+            values = row.direction * row.scores(projection, policies.counted(positions, row))
             has_value = decisions.taking_part & np.isfinite(values)
             return cls(decisions, np.where(has_value, values, 0.0), has_value)
         if row.is_sized:

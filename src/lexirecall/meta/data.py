@@ -30,7 +30,7 @@ def depth_label(retrieved: float) -> str:
 def describe(collection: Collection) -> dict[str, Any]:
     """Count queries and runs, with the mean numbers of relevant and of retrieved documents per query.
 
-    Queries without a relevant document are not counted. A query that a run does not answer is an empty list, or left
+    Queries that are not eligible are not counted. A query that a run does not answer is an empty list, or left
     out with queries="intersection". `recall` is the mean share of the relevant documents that a run retrieves.
 
     >>> from lexirecall import project
@@ -41,16 +41,15 @@ def describe(collection: Collection) -> dict[str, Any]:
     """
     positions, policies = collection.positions, collection.policies
     projection = positions.at_level(policies.level)
-    has_relevant = projection.num_relevant > 0
-    counted = positions.counted(policies)
+    eligible, counted = policies.eligible(positions), policies.counted(positions)
     retrieved = _mean(positions.num_retrieved[counted])
     return {
         "collection": collection.name,
         "task": collection.task,
-        "queries": int(has_relevant.sum()),
+        "queries": int(eligible.sum()),
         "runs": len(positions.runs),
         "teams": int(collection.team_numbers.max()) + 1,
-        "relevant": _mean(projection.num_relevant[has_relevant]),
+        "relevant": _mean(projection.num_relevant[eligible]),
         "retrieved": retrieved,
         "recall": _mean(SET_R.scores(projection)[counted]),
         "label": depth_label(retrieved),

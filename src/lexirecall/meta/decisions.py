@@ -246,16 +246,14 @@ def decide_all(rows: Sequence[Evaluable], positions: Positions, policies: Polici
 
 
 def _decide(row: Evaluable, projection: Projection, policies: Policies) -> Decisions:
-    taking_part = among = policies.among(projection.source.answered)
-    if not policies.counts_empty(row):
-        taking_part = taking_part & (projection.num_relevant > 0)
+    taking_part = policies.counted(projection.source, row)
     if isinstance(row, Measure):
-        worth, keys = row.worth(row.scores(projection, among)), row.order(projection)
+        worth, keys = row.worth(row.scores(projection, taking_part)), row.order(projection)
         has_worth = ~np.isnan(worth)
         return Decisions(taking_part & has_worth, dense_ranks(np.where(has_worth, worth if keys is None else keys, 0)))
     if order := _ORDERS.get(row.formulas):
         return Decisions(taking_part, ranks=_small(order(projection)))
-    return Decisions(taking_part, signs=row.pairs(projection, among).signs)
+    return Decisions(taking_part, signs=row.pairs(projection, taking_part).signs)
 
 
 def dense_ranks(values: FloatArray) -> Ranks:

@@ -120,8 +120,8 @@ def degradation_rows(
 
     Reference: DiazEM25, label degradation.
     """
-    num_relevant = collection.positions.judgments.num_relevant(collection.policies.level)
-    num_relevant = num_relevant[num_relevant > 0]
+    positions, policies = collection.positions, collection.policies
+    num_relevant = positions.num_relevant(policies.level)[policies.eligible(positions)]
     names = [str(measure) for measure in measures]
     rows: list[dict[str, Any]] = []
     differences: list[dict[str, Any]] = []

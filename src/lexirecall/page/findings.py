@@ -73,7 +73,7 @@ class Findings:
         a run  1.0000
         """
         check_single_order(asdict(positions.conventions))
-        Census.of(positions, [policies.level]).check_relevant([LEXI_RECALL], policies.level)
+        Census.of(positions, policies).check_relevant([LEXI_RECALL], policies.level)
         rows = asked_measures(measures, has_providers=positions.providers is not None)
         found = partial(
             cls, positions, testing=testing, policies=policies, aggregation=aggregation or Aggregation(), groups=groups,
@@ -168,9 +168,14 @@ class Findings:
         return first.with_evidence(self.positions, self.policies, self.testing, alpha=alpha, show_progress=shown)
 
     @property
+    def eligible(self) -> BoolArray:
+        """Which queries the page is about, [Q]."""
+        return self.policies.eligible(self.positions)
+
+    @property
     def counted(self) -> BoolArray:
-        """Which rankings count, [S, Q]: those of queries with a relevant document, only answered ones if so asked."""
-        return self.positions.counted(self.policies)
+        """Which rankings of these count, [S, Q]: only answered ones if so asked."""
+        return self.policies.counted(self.positions)
 
 
 def _check_single(references: Sequence[int], runs: Sequence[str]) -> None:

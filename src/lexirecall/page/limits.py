@@ -45,7 +45,7 @@ class Selection:
     """What is shown in detail; runs are in the order of the page."""
 
     queries: IntArray
-    """Indices of the queries shown, among those with a relevant document."""
+    """Indices of the queries shown, among the eligible ones."""
     num_queries: int
     """How many there are."""
     num_runs: int

@@ -70,9 +70,8 @@ def build_payload(
     """
     limits = limits or Limits()
     cut = Cutter(limits.length)
-    with_relevant = np.flatnonzero(findings.projection.num_relevant)
     chosen = _selection(findings, limits)
-    queries = with_relevant[chosen.queries]
+    queries = np.flatnonzero(findings.eligible)[chosen.queries]
     best = findings.places[: chosen.num_detailed]
     rest = [None] * (len(findings.places) - len(best))
     serving = serving_columns(findings, best, queries, cut)
@@ -92,7 +91,8 @@ def build_payload(
         **serving,
         **words,
         "retrieved": [*findings.positions.num_retrieved[best][:, queries].tolist(), *rest],
-        "absent": [*_absent(findings, best, queries), *rest],
+        # where a run is compared with no other, as places among the queries
+        "absent": [*(np.flatnonzero(own).tolist() for own in ~findings.counted[best][:, queries]), *rest],
         **stage_columns(funnel, [findings.positions.queries[q] for q in queries.tolist()], limits, cut),
         **label_columns(unjudged, limits),
         **provider_columns(findings, limits, cut),
@@ -121,20 +121,12 @@ def _head(findings: Findings, cut: Cutter, title: str, date: dt.date | None) -> 
     }
 
 
-def _absent(findings: Findings, runs: list[int], queries: IntArray) -> Iterator[list[int]]:
-    """Give, for each run, the queries on which it is not compared with any other."""
-    among = findings.policies.among(findings.positions.answered)
-    for s in runs:
-        yield np.flatnonzero(~among[s, queries]).tolist()
-
-
 def _selection(findings: Findings, limits: Limits) -> Selection:
-    projection = findings.projection
-    with_relevant = projection.num_relevant > 0
+    projection, eligible = findings.projection, findings.eligible
     num_found = projection.found.segments.sizes.reshape(findings.positions.shape)
     return select(
-        num_found[findings.places][:, with_relevant],
-        lengths_of_relevant(projection)[with_relevant],
+        num_found[findings.places][:, eligible],
+        lengths_of_relevant(projection)[eligible],
         len(findings.scores.measures),
         limits,
     )
@@ -142,11 +134,11 @@ def _selection(findings: Findings, limits: Limits) -> Selection:
 
 def _left_out(findings: Findings, cut: Cutter) -> Iterator[str]:
     """Say which queries are not on the page, and how many names were cut, which is known only at the end."""
-    empty = findings.projection.num_relevant == 0
+    empty = ~findings.eligible
     if num_empty := int(empty.sum()):
         has_value = ~np.isnan(findings.scores.values).all(axis=(0, 2))
         some = " Some measures have a value for them, and count it in the mean." if (empty & has_value).any() else ""
-        yield f"{counted(num_empty, 'query')} without a relevant document: not shown one by one.{some}"
+        yield f"{counted(num_empty, 'query')} {findings.policies.ineligible}: not shown one by one.{some}"
     if cut.num_cut:
         yield f"{counted(cut.num_cut, 'name')} longer than {cut.length:,} characters: cut, with an ellipsis."
 

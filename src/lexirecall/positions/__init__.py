@@ -131,7 +131,7 @@ class Positions(Displayed):
 
     def counted(self, policies: Policies) -> BoolArray:
         """Return which rankings count, [S, Q]: of queries with a relevant document; only answered ones, if asked."""
-        return policies.among(self.answered) & (self.num_relevant(policies.level) > 0)
+        return policies.counted(self)
 
     @property
     def targets(self) -> Judgments:

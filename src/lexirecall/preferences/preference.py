@@ -13,6 +13,7 @@ import numpy as np
 
 from lexirecall.errors import UsageError
 from lexirecall.judgments import SMALLEST_GRADE, BoolArray, FloatArray, IntArray
+from lexirecall.manifest import Policies
 from lexirecall.measures import Measure
 from lexirecall.measures.measure import ask
 from lexirecall.measures.row import Row
@@ -102,7 +103,7 @@ class Preference(Row):
 
         compared, taking_part, has_size = self._compared(projection, among)
         if not with_empty:
-            taking_part = taking_part & (projection.num_relevant > 0)
+            taking_part = taking_part & Policies(level=projection.level).eligible(projection.source)
         names = projection.source.runs, projection.source.queries
         # Over all orders of tied documents a share of queries is no longer 1 or 0 for each.
         is_averaged = self.measure is not None and projection.source.conventions.ties == "expected"

@@ -5,7 +5,7 @@ values (evaluate), the sentences about the counts (notes).
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -42,7 +42,7 @@ class Census:
     highest_grade: float
     has_grades: bool
     empty: dict[float, tuple[int, Sequence[str]]]
-    """For each level, ascending, how many queries have nothing relevant, and the first of them."""
+    """For each level, ascending, how many queries are not eligible at it, and the first of them."""
     has_query_all: bool
     """Whether a query has the name of the means."""
     answered: IntArray
@@ -65,11 +65,13 @@ class Census:
     """On how the judgments were read."""
 
     @classmethod
-    def of(cls, positions: Positions, levels: Iterable[float]) -> "Census":
-        """Count what there is in positions, for the levels at which something is computed."""
-        sought, ascending, units = positions.sought(SMALLEST_GRADE), sorted(levels), positions.unit_count
-        is_empty = {level: np.flatnonzero(positions.num_relevant(level) == 0) for level in ascending}
-        unanswered = ~positions.answered & (positions.num_relevant(ascending[0]) > 0)
+    def of(cls, positions: Positions, policies: Policies, rows: Iterable[Evaluable] = ()) -> "Census":
+        """Count what there is in positions, at the levels of what is computed, or at that of the policies."""
+        sought, units = positions.sought(SMALLEST_GRADE), positions.unit_count
+        levels = sorted({row.level(policies.level) for row in rows}) or [policies.level]
+        is_eligible = {level: replace(policies, level=level).eligible(positions) for level in levels}
+        unanswered = ~positions.answered & is_eligible[levels[0]]
+        empty = {level: np.flatnonzero(~own) for level, own in is_eligible.items()}
         judgments = sought.judgments if units is not None and units.judged == "units" else positions.judgments
         return cls(
             name=judgments.name,
@@ -82,7 +84,7 @@ class Census:
             num_repeated=judgments.num_repeated,
             highest_grade=float(judgments.grades.max(initial=-1)),
             has_grades=judgments.has_grades,
-            empty={level: (len(q), [positions.queries[i] for i in q[:NAMED]]) for level, q in is_empty.items()},
+            empty={level: (len(q), [positions.queries[i] for i in q[:NAMED]]) for level, q in empty.items()},
             has_query_all="all" in positions.queries,
             answered=positions.answered.sum(axis=1),
             unanswered=unanswered.sum(axis=1),

@@ -72,7 +72,7 @@ would be 0 or reversed.
         if not isinstance(row, Preference):
             valued = Valued.of(positions, [row], policies)
             values = valued.placed[[a, b]][:, both, 0]
-            is_due = valued.is_due[:, :, 0] & valued.among
+            is_due = valued.is_due[:, :, 0] & policies.counted(positions, row)
             num_undefined = int((is_due[a] & is_due[b]).sum() - np.isfinite(values).all(axis=0).sum())
         names = tuple(positions.queries[q] for q in both.tolist())
         runs = positions.runs[a], positions.runs[b]

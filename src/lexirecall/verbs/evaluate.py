@@ -18,7 +18,7 @@ from lexirecall.manifest import READING, Note, Policies, Sources
 from lexirecall.measures import Measure
 from lexirecall.measures.row import coinciding
 from lexirecall.names import Evaluable, Names
-from lexirecall.positions import Positions, Projection
+from lexirecall.positions import Positions
 from lexirecall.preferences import Preference
 from lexirecall.sums import ExactSums
 from lexirecall.verbs.averages import Averages, means_of
@@ -176,8 +176,6 @@ class Valued:
     """[S, Q, M]; nan where undefined."""
     is_due: BoolArray
     """Which values there should be, [S, Q, M]."""
-    among: BoolArray
-    """Which rankings count, [S, Q]."""
     is_undefined: BoolArray
     """Which values fall on a document that was not retrieved, and are worse than all others, [S, Q, M]."""
 
@@ -186,17 +184,17 @@ class Valued:
         """Compute them, a portion of the queries at a time."""
         values = np.full((*positions.shape, len(measures)), np.nan)
         is_due, is_undefined = np.zeros((2, *values.shape), bool)
-        among = policies.among(positions.answered)
         for here, part in positions.portions():
             projections = {each: part.at_level(each) for each in {row.level(policies.level) for row in measures}}
             for c, row in enumerate(measures):
                 cells = np.s_[:, here, c]
-                projection = projections[row.level(policies.level)]
-                scores = np.array(row.scores(projection, among[:, here]), dtype=float)
-                values[cells], is_due[cells] = _kept(row, projection, part, scores, among[:, here], policies)
+                rankings = policies.counted(part, row)
+                scores = np.array(row.scores(projections[row.level(policies.level)], rankings), dtype=float)
+                values[cells] = np.where(np.isfinite(scores) & rankings, scores, np.nan)
+                is_due[cells] = ~np.isnan(values[cells]) if row.sparse else _due(row, part, policies)
                 if isinstance(row, Measure):
-                    is_undefined[cells] = np.isneginf(row.worth(scores)) & is_due[cells] & among[:, here]
-        return cls(tuple(measures), values, is_due, among, is_undefined)
+                    is_undefined[cells] = np.isneginf(row.worth(scores)) & is_due[cells] & rankings
+        return cls(tuple(measures), values, is_due, is_undefined)
 
     @property
     def num_due(self) -> IntArray:
@@ -210,7 +208,7 @@ class Valued:
         """
         counts = []
         for c, row in enumerate(self.measures):
-            due = row.due(positions, policies.level) & self.among
+            due = row.due(positions, policies.level) & policies.counted(positions, row)
             missing = due & np.isnan(self.values[:, :, c]) & (not row.sparse)
             counts.append(np.stack([missing.sum(axis=1), due.sum(axis=1)], axis=1))
         return np.array(counts, np.int64).reshape(len(self.measures), -1, 2)
@@ -225,17 +223,10 @@ class Valued:
         return np.where(self.is_undefined, -directions * np.inf, self.values)
 
 
-def _kept(
-    row: Evaluable, projection: Projection, positions: Positions, scores: FloatArray, among: BoolArray,
-    policies: Policies,
-) -> tuple[FloatArray, BoolArray]:  # fmt: skip
-    """Return the values that are defined and count, nan elsewhere, and which there should be, [S, Q]."""
-    values = np.where(np.isfinite(scores) & among, scores, np.nan)
-    counts_empty, has_none = policies.counts_empty(row), projection.num_relevant == 0
-    if not counts_empty:
-        values[:, has_none] = np.nan
-    due = row.due(positions, policies.level) | (has_none & counts_empty)
-    return values, ~np.isnan(values) if row.sparse else np.broadcast_to(due, values.shape)
+def _due(row: Evaluable, positions: Positions, policies: Policies) -> BoolArray:
+    """Tell which queries should have a value in a mean, [Q]: those that count and have what the measure needs."""
+    has_none = positions.num_relevant(row.level(policies.level)) == 0  # which need nothing to count as 0
+    return np.asarray(policies.eligible(positions, row) & (row.due(positions, policies.level) | has_none))
 
 
 def averages_of(
@@ -249,7 +240,7 @@ def averages_of(
 
     The notes begin with what was `left_out` of the measures. Sums are exact: the order of the queries does not show.
     """
-    census = Census.of(positions, {row.level(policies.level) for row in rows})
+    census = Census.of(positions, policies, rows)
     census.check_relevant(rows, policies.level)
     notes = [*left_out, *notes_on(census, rows, valued.undefined(positions, policies), policies)]
     audits: tuple[ProviderExposure, ...] = ()

@@ -69,13 +69,12 @@ is at 1 in old (a) and at 2 in new (a).
     check_single_order(asdict(positions.conventions))
     a, b = _two_of(positions.runs, pair)
     projection = positions.at_level(policies.level)
-    answered = policies.among(positions.answered)
-    is_compared = ((projection.num_relevant > 0) | policies.counts_empty(LEXI_RECALL)) & answered[a] & answered[b]
+    is_compared = policies.counted(positions, LEXI_RECALL)[[a, b]].all(axis=0)
     explained = [
         QueryExplanation(positions.queries[q], _side(projection, a, q), _side(projection, b, q))
         for q in np.flatnonzero(is_compared).tolist()
     ]
-    notes = tuple(notes_on_queries(Census.of(positions, [policies.level]), policies))
+    notes = tuple(notes_on_queries(Census.of(positions, policies), policies))
     ordered = tuple(sorted(explained, key=lambda query: query.weight))
     deciding = None if row is None else Deciding.of(positions, row, a, b, policies)
     judgments = judgments_of_documents(positions)

@@ -95,7 +95,7 @@ class Exposures(Printable, Convertible):
         order = np.array([positions.runs.index(run) for run in self.audit.runs])
         projection = positions.at_level(self.measure.level(policies.level))
         setting = self.measure.values["e"], self.measure.values["p"]
-        counts, seed = policies.among(positions.answered)[order], resampling.seed
+        counts, seed = policies.counted(positions, self.measure)[order], resampling.seed
         documents = owned_documents(projection, *setting).of_runs(order)
         tested = permute_owners(documents, counts, alpha=alpha, seed=seed, show_progress=show_progress)
         made = replace(self, placements=tested, alpha=alpha)

@@ -100,14 +100,14 @@ def _without_judgments(census: Census) -> Iterator[Note]:
 
 
 def _without_relevant(census: Census, policies: Policies) -> Iterator[Note]:
-    """Say which queries have nothing relevant, for each level if the levels differ in that."""
+    """Say which queries are not eligible, for each level if the levels differ in that."""
     # what is empty at a level is empty at every higher one, so equal numbers are the same queries
     distinct = {number: (level, names) for level, (number, names) in reversed(census.empty.items())}
     parts = []
     for number_empty, (level, names) in distinct.items():
         which = "" if len(distinct) == 1 else " of any grade" if level < 1e-300 else f" of grade {level:g} or more"
         rest = f" and {number_empty - len(names):,} more" if number_empty > len(names) else ""
-        what = f"{counted(number_empty, 'query')} without a relevant document{which} ({', '.join(names)}{rest})"
+        what = f"{counted(number_empty, 'query')} {policies.ineligible}{which} ({', '.join(names)}{rest})"
         parts += [what] if number_empty else []
     policy = (
         "left out of every mean (--no-relevant zero counts them as 0)"

@@ -5,7 +5,7 @@ the counts of queries and runs (census), exposure itself (measures).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -46,7 +46,7 @@ class Owners:
         assert providers is not None  # noqa: S101 - whoever asks has looked
         judgments, level = positions.judgments, level_of_providers(measures, policies)
         num_relevant, without = judgments.num_relevant(level), providers.without(judgments, level)
-        num_empty = ((num_relevant > 0) & ~providers.reach(judgments, level)).sum()
+        num_empty = (replace(policies, level=level).eligible(judgments) & ~providers.reach(judgments, level)).sum()
         documents = dict.fromkeys(judgments.documents[document] for document in without.tolist())
         rows = () if positions.conventions.ties == "expected" else overall_rows(measures)
         return cls(

@@ -262,9 +262,8 @@ def _worst(
     """Find the worst-off users by each measure that has users, [P, M]."""
     levels = {row.level(policies.level) for row in measures}
     located = {level: RelevantPlaces(positions.at_level(level)) for level in levels}
-    among = policies.among(positions.answered)
     return {
-        (p, c): worst_off(row, located[row.level(policies.level)], own, among, policies.counts_empty(row))
+        (p, c): worst_off(row, located[row.level(policies.level)], own, policies.counted(positions, row))
         for c, row in enumerate(measures)
         if has_users(row, positions, policies.level)
         for p, own in enumerate(samples.values())

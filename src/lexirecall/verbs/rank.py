@@ -211,11 +211,8 @@ def contrasted(positions: Positions, row: Evaluable, policies: Policies) -> Cont
     ([[0, 1], [0, 0]], [[2, 2], [2, 2]])
     """
     preference = preference_of(row) if isinstance(row, Measure) else row
-    return preference.contrasts(
-        positions.at_level(preference.level(policies.level)),
-        policies.among(positions.answered),
-        with_empty=policies.counts_empty(preference.measure or preference),
-    )
+    projection = positions.at_level(preference.level(policies.level))
+    return preference.contrasts(projection, policies.counted(positions, preference), with_empty=True)
 
 
 def _not_compared(pairs: Contrasts) -> Iterator[Note]:

@@ -21,6 +21,7 @@ from lexirecall.measures.form import recall_level_form
 from lexirecall.positions import Positions, Projection
 from lexirecall.preferences import Preference
 from lexirecall.theory.expectations import MAX_WANTED, Utility, chosen_and_tried, standard_error
+from lexirecall.verbs.rank import contrasted
 
 if TYPE_CHECKING:
     from lexirecall.preferences.contrasts import Contrasts
@@ -111,20 +112,18 @@ class RelevantPlaces:
         return Utility.of(form, n, sees_bottom=self.projection.sees_bottom, shares_bottom=source.shares_bottom)
 
 
-def worst_off(
-    measure: Measure, located: RelevantPlaces, runs: IntArray, among: BoolArray, counts_empty: bool
-) -> WorstOff:
+def worst_off(measure: Measure, located: RelevantPlaces, runs: IntArray, counted: BoolArray) -> WorstOff:
     """Find the worst-off user of each query on every other sample of a policy, and return what the others show.
 
-    `among` says which rankings count, [S, Q]. `counts_empty` makes a query without relevant documents count as 0.
+    `counted` says which rankings count, [S, Q]: those of a query without relevant documents as 0.
     """
-    num_queries, num_large = among.shape[1], 0
+    num_queries, num_large = counted.shape[1], 0
     tried = np.full((len(runs), num_queries), np.nan)
     form = recall_level_form(measure, None if located.projection.source.corpus_size is None else 1)
     for q, m in enumerate(located.projection.num_relevant.tolist()):
-        there = np.flatnonzero(among[runs, q])
+        there = np.flatnonzero(counted[runs, q])
         if m == 0 or not len(there):
-            tried[there, q] = 0.0 if counts_empty else np.nan
+            tried[there, q] = 0.0
             continue
         utility, places = located.utility(form, q), located.of_query(q, runs[there])
         if m > MAX_WANTED and utility.worst(places) == "any":
@@ -176,9 +175,7 @@ def policy_pairs(
     preference: Preference, positions: Positions, policies: Policies, samples: dict[str, IntArray]
 ) -> Iterator[PolicyPair]:
     """Compare each sample of each policy with each sample of the policies after it."""
-    projection = positions.at_level(preference.level(policies.level))
-    among = policies.among(positions.answered)
-    contrasts = preference.contrasts(projection, among, with_empty=policies.counts_empty(preference))
+    contrasts = contrasted(positions, preference, policies)
     for (a, first), (b, second) in combinations(samples.items(), 2):
         yield PolicyPair(a, b, str(preference), *_duel(contrasts, first, second))
 

@@ -64,7 +64,7 @@ def _curves(
     policies = policies or Policies()
     chosen = positions.runs if runs is None else runs
     places = [run_index(positions, name) for name in chosen]
-    return chosen, recall_columns(positions.at_level(policies.level), places, positions.counted(policies))
+    return chosen, recall_columns(positions.at_level(policies.level), places, policies.counted(positions))
 
 
 def _named(names: Iterable[str], means: Iterable[Any]) -> list[tuple[str, Any]]:

@@ -84,7 +84,7 @@ def depth_rows(positions: Positions, runs: Sequence[str], *, policies: Policies 
     A row with an infinite depth is left out.
     """
     policies = policies or Policies()
-    projection, rankings = positions.at_level(policies.level), positions.counted(policies)
+    projection, rankings = positions.at_level(policies.level), policies.counted(positions)
     rows = []
     for recall in RECALLS:
         medians, shares = median_depths(projection, recall, rankings)
