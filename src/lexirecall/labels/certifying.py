@@ -134,15 +134,14 @@ def certify(
     """
     certifying = taken(Certifying, options)
     if qrels is None and run is None:
-        policy = Policies()
         given = {"read": read, "found": found, "sample": sample, "relevant": relevant}
         if extra := [name for name, value in options.items() if name != "corpus_size" and not _is_default(name, value)]:
             raise UsageError(f"{', '.join(extra)} is about files, but counts are given", remedy=_FORMS)
         reviewed = Reviewed((_given_counts(options.get("corpus_size"), sampled, given),), ())
     else:
-        policy = taken(Policies, options)
+        policies = taken(Policies, options)
         _check_files(qrels, run, read, {"found": found, "sample": sample, "relevant": relevant})
-        reviewed = count_reviews(qrels, run, read, sampled, policy.level, options)  # type: ignore[arg-type]
+        reviewed = count_reviews(qrels, run, read, sampled, policies, options)  # type: ignore[arg-type]
     return _certified(reviewed, certifying)
 
 

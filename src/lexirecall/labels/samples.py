@@ -9,7 +9,7 @@ numbers: they follow from the seed and its id, whatever other queries there are.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from zlib import crc32
 
@@ -25,6 +25,7 @@ from lexirecall.judgments import Judgments
 from lexirecall.labels.certificates import ReviewCounts, SampleCount
 from lexirecall.labels.depths import check_whole, load_depths
 from lexirecall.manifest import READING, Note, Policies
+from lexirecall.preferences import LEXI_RECALL
 from lexirecall.tables import to_delimited
 from lexirecall.text import to_text
 from lexirecall.verbs.notes import extra_fields, without_grades
@@ -71,15 +72,23 @@ class _StoppedRankings:
     def name(self, review: _StoppedRanking) -> str:
         return self.judgments.queries[review.query]
 
+    def counted(self, policies: Policies) -> "_StoppedRankings":
+        """Return those of queries that count; a review that has found nothing is one too."""
+        is_eligible = replace(policies, no_relevant="zero").eligible(self.judgments, LEXI_RECALL)
+        kept = tuple(review for review in self.each if is_eligible[review.query])
+        left_out = len(self.each) - len(kept)
+        note = Note("no relevant document", f"{counted(left_out, 'query')} {policies.ineligible}: left out", left_out)
+        return replace(self, each=kept, notes=(*self.notes, note) if left_out else self.notes)
+
 
 def count_reviews(
-    qrels: Qrels, run: Run, read: Any, sampled: Any, level: float, options: Mapping[str, Any]
+    qrels: Qrels, run: Run, read: Any, sampled: Any, policies: Policies, options: Mapping[str, Any]
 ) -> Reviewed:
     """Count what each query has read, found and sampled; name everything that does not fit together."""
-    reviews = _read_reviews(qrels, run, read, options)
+    reviews, level = _read_reviews(qrels, run, read, options), policies.level
     samples = _load_samples(sampled, options)
     problems = [*_unjudged(reviews), *_misplaced(reviews, samples)]
-    made = []
+    reviews, made = reviews.counted(policies), []
     for review in reviews.each:
         own, wrong = _samples_of(reviews, review, samples, level)
         problems += wrong
@@ -289,14 +298,14 @@ def draw_sample(
     q,f,
     q,c,
     """
-    taken(Policies, options)
+    policies = taken(Policies, options)
     if not hasattr(size, "__index__") or size < 1:
         raise UsageError(f"a sample of {size!r} documents", remedy="draw 1 or more")
     reviews = _read_reviews(qrels, run, read, options)
     earlier = _load_samples(sampled, options)
     if problems := list(_misplaced(reviews, earlier)):
         raise DataError("; ".join(problems), remedy="are the ids written the same way?")
-    rows, few = [], 0
+    reviews, rows, few = reviews.counted(policies), [], 0
     for review in reviews.each:
         query = reviews.judgments.query_ids[review.query]
         gone = {

@@ -147,9 +147,10 @@ class Fusion:
 
     @cached_property
     def eligible(self) -> IntArray:
-        """The queries that something can be learnt from: some run retrieves a relevant document."""
-        level = self.policies.level
-        return np.array([own.query for own in self.field.candidates if own.is_relevant(level).any()], np.int64)
+        """The queries that count and that something can be learnt from: some run retrieves a relevant document."""
+        level, counts = self.policies.level, self.policies.eligible(self.lists.judgments)
+        known = (own for own in self.field.candidates if counts[own.query])
+        return np.array([own.query for own in known if own.is_relevant(level).any()], np.int64)
 
     @cached_property
     def singles(self) -> list[RunPositions]:
@@ -365,7 +366,7 @@ class Fusion:
             text = f"{share} of the documents are unjudged: they count as not relevant{where}"
             yield Note("unjudged documents", text, unjudged)
         found = np.array([int(own.is_relevant(level).sum()) for own in self.field.candidates])
-        missed = judgments.num_relevant(level) - found
+        missed = np.where(self.policies.eligible(judgments), judgments.num_relevant(level) - found, 0)
         if missed.any():
             where = counted(int(np.count_nonzero(missed)), "query")
             text = f"{counted(int(missed.sum()), 'relevant document')} of {where} in no run: missed by all alike"
