@@ -189,13 +189,13 @@ def _are(count: int) -> str:
 
 def _how_much(findings: Findings, leader: int) -> Sentence:
     """Say what share of the relevant documents the leader finds, where it finds all, and what no run finds."""
-    projection, shape = findings.projection, findings.positions.shape
-    found = projection.found.segments.sizes.reshape(shape)
+    projection, shape, eligible = findings.projection, findings.positions.shape, findings.eligible
+    found, num_relevant = projection.found.segments.sizes.reshape(shape), projection.num_relevant[eligible].sum()
     is_counted = findings.counted[findings.places[leader]]
     own, relevant = found[findings.places[leader], is_counted], projection.num_relevant[is_counted]
-    if not found.any():
+    if not found[:, eligible].any():
         who = [{"run": leader}, _text(" does not find")] if shape[0] == 1 else [_text("No run finds")]
-        total = counted(int(projection.num_relevant.sum()), f"relevant {findings.noun}")
+        total = counted(int(num_relevant), f"relevant {findings.noun}")
         return [*who, _text(f" any of the {total}{_within(findings)}.")]
     where = f"{_answered(findings, is_counted)}{_within(findings)}"
     if own.sum() == relevant.sum():
@@ -203,7 +203,7 @@ def _how_much(findings: Findings, leader: int) -> Sentence:
     else:
         total = counted(int(relevant.sum()), f"relevant {findings.noun}")
         finds = f" finds {own.sum():,} of {total} ({_percent(own, relevant)}){where}, {_complete(own, relevant)}"
-    is_all = own.sum() == projection.num_relevant.sum()
+    is_all = own.sum() == num_relevant
     return [{"run": leader}, _text(finds + ("." if is_all else _found_by_none(findings)))]
 
 
@@ -227,8 +227,7 @@ def _complete(own: IntArray, relevant: IntArray) -> str:
 
 def _answered(findings: Findings, is_counted: BoolArray) -> str:
     """Say so if queries that the leader does not answer are left out."""
-    is_all = bool(is_counted[findings.projection.num_relevant > 0].all())
-    return "" if is_all else " of the queries that it answers"
+    return "" if is_counted[findings.eligible].all() else " of the queries that it answers"
 
 
 def _within(findings: Findings) -> str:
@@ -241,10 +240,11 @@ def _within(findings: Findings) -> str:
 
 def _found_by_none(findings: Findings) -> str:
     """Say how many relevant documents no run finds, if there are several runs."""
-    projection = findings.projection
+    projection, eligible = findings.projection, findings.eligible
     if findings.positions.shape[0] == 1:
         return "."
-    num_missed = int(projection.num_relevant.sum()) - len(np.unique(projection.found.documents))
+    counts = np.repeat(eligible, np.diff(projection.source.judgments.offsets))
+    num_missed = int(projection.num_relevant[eligible].sum() - counts[np.unique(projection.found.documents)].sum())
     if not num_missed:
         return f"; every relevant {findings.noun} is found by at least one run."
     return f"; {counted(num_missed, f'relevant {findings.noun}')} {_are(num_missed)} found by no run."
@@ -269,12 +269,11 @@ def _without_judged(findings: Findings) -> Sentence:
 
 
 def _unanswered(findings: Findings) -> Sentence:
-    is_due = findings.projection.num_relevant > 0
-    unanswered = (~findings.positions.answered[findings.places])[:, is_due].sum(axis=1)
+    unanswered = (~findings.positions.answered[findings.places])[:, findings.eligible].sum(axis=1)
     runs = np.flatnonzero(unanswered).tolist()
     if not runs:
         return []
-    num_due, most = int(is_due.sum()), int(unanswered.max())
+    num_due, most = int(findings.eligible.sum()), int(unanswered.max())
     number_of = f"{most:,} of {counted(num_due, 'query')}"
     verb = f" does not answer {number_of}" if len(runs) == 1 else f" do not answer up to {number_of}"
     policy = "which count as nothing found" if findings.policies.keeps_unanswered else "which are left out of the means"

@@ -4,6 +4,7 @@ Belongs here: drawings of positions, query by query.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -188,12 +189,11 @@ def _strips(findings: Findings) -> Drawing:
 
 def _telling_query(findings: Findings) -> str:
     """Return the query that tells the two best runs apart most clearly, or the first if none does."""
-    policies = findings.policies
     a, b = (findings.best_first * 2)[:2]
-    explained = explain(findings.positions, pair=(a, b), level=policies.level, queries=policies.queries)
+    explained = explain(findings.positions, pair=(a, b), **asdict(replace(findings.policies, no_relevant="skip")))
     if explained.queries:
         return explained.queries[0].id
-    return findings.positions.queries[int(np.flatnonzero(findings.projection.num_relevant)[0])]
+    return findings.positions.queries[int(np.flatnonzero(findings.eligible)[0])]
 
 
 CHARTS = (Chart("differences", of_comparison(_differences)), Chart("query", _strips))
