@@ -23,7 +23,7 @@ from lexirecall.statistics.proportions import preference_interval
 
 NUMBERS = (2, 3, 5, 6, 10, 13, 14, 25, 49, 50, 51, 80, 249)
 REPEATS = 40
-Found = dict[tuple[str, int], list[float]]
+IdMatches = dict[tuple[str, int], list[float]]
 TITLES = {
     "t": ("t.test: p", "t.test: interval", "t.test: interval"),
     "wilcoxon": (
@@ -59,7 +59,7 @@ def layouts(rng: np.random.Generator) -> Iterator[FloatArray]:
             yield rng.normal(size=(num_runs, 1)) / 2 + rng.normal(size=(num_runs, num_queries))
 
 
-def asked_of_r(folder: Path, data: dict[str, list[FloatArray]]) -> Found:
+def asked_of_r(folder: Path, data: dict[str, list[FloatArray]]) -> IdMatches:
     """Return what R says about the data."""
     for name, rows in data.items():
         lines = [" ".join(f"{number:.17g}" for number in row) for row in rows]
@@ -78,7 +78,7 @@ def one_pair(row: FloatArray) -> Differences:
     return Differences(np.array([0]), np.array([1]), row[None], np.ones((1, len(row)), bool))
 
 
-def compared(data: dict[str, list[FloatArray]], theirs: Found) -> Iterator[tuple[str, float, float]]:
+def compared(data: dict[str, list[FloatArray]], theirs: IdMatches) -> Iterator[tuple[str, float, float]]:
     """Give the name of each number, ours and theirs."""
     for (kind, row), numbers in theirs.items():
         if kind == "t" or kind.startswith("wilcoxon"):

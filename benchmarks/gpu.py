@@ -24,7 +24,7 @@ import triton
 from torch import Tensor
 
 from lexirecall import load_judgments, project_embeddings
-from lexirecall.formats.embeddings import fused
+from lexirecall.formats.embeddings import fusedkernels
 
 DEPTH = 1000  # of the lists beside
 BLOCKS = (32_768, 65_536, 131_072)
@@ -92,26 +92,33 @@ def corpora(width: int, dtype: torch.dtype) -> Iterator[tuple[str, Tensor, Tenso
 
 def check(queries: Tensor, corpus: Tensor, similarity: str) -> str:
     """Check one corpus, and say what was found."""
-    block = fused.HalfBlock.of(corpus, similarity)
-    scores, exact = fused.scores(queries, block), exact_scores(queries, corpus, similarity)
+    block = fusedkernels.HalfBlock.of(corpus, similarity)
+    scores, exact = fusedkernels.scores(queries, block), exact_scores(queries, corpus, similarity)
     error = ((scores - exact).norm() / exact.norm()).item()
     require(error < 1e-5, f"scores differ from float64 by {error}")
     documents = torch.randint(0, len(corpus), (300, 300), device=DEVICE, generator=seeded(15))
     documents[:, 0] = 17
-    own = fused.pairs(queries, block, torch.arange(300, device=DEVICE).repeat_interleave(300), documents.view(-1))
+    own = fusedkernels.pairs(
+        queries, block, torch.arange(300, device=DEVICE).repeat_interleave(300), documents.view(-1)
+    )
     own = own.view(300, 300)
     require(torch.equal(own, scores.gather(1, documents)), "scores of pairs are not those of the product, to the bit")
     for number in (1, 2, 7, 64, 300):  # the last one by search
         require_counts(queries, block, scores, own[:, :number].contiguous())
     second = exact.gather(1, documents).float()
-    moved = (fused.count(queries, block, second)[0] != fused.count(queries, block, own)[0]).double().mean().item()
-    tied = (fused.count(queries, block, own)[1] > 1).double().mean().item()
+    moved = (
+        (fusedkernels.count(queries, block, second)[0] != fusedkernels.count(queries, block, own)[0])
+        .double()
+        .mean()
+        .item()
+    )
+    tied = (fusedkernels.count(queries, block, own)[1] > 1).double().mean().item()
     return f"relative error {error:.1e}; {tied:.1%} tied; thresholds from float64 would move {moved:.1%} of positions"
 
 
-def require_counts(queries: Tensor, block: fused.HalfBlock, scores: Tensor, thresholds: Tensor) -> None:
+def require_counts(queries: Tensor, block: fusedkernels.HalfBlock, scores: Tensor, thresholds: Tensor) -> None:
     """Raise unless counts are those of the sorted scores."""
-    above, tied = fused.count(queries, block, thresholds)
+    above, tied = fusedkernels.count(queries, block, thresholds)
     ordered = scores.double().sort(dim=1).values  # float32 in float64: the order is the same
     right = torch.searchsorted(ordered, thresholds.double(), right=True)
     require(torch.equal(above, len(block) - right), "counts of higher scores differ")
@@ -138,7 +145,7 @@ def require(is_true: bool, problem: str) -> None:
 def measured(num_queries: int, num_documents: int, width: int, repeats: int) -> Iterator[str]:
     """Time everything on the same vectors."""
     queries, corpus = normal(num_queries, width, 1), normal(num_documents, width, 2)
-    block = fused.HalfBlock.of(corpus)
+    block = fusedkernels.HalfBlock.of(corpus)
     yield f"## {num_queries:,} queries × {num_documents:,} documents × {width} dimensions, bfloat16"
     name = torch.cuda.get_device_name()
     yield f"\n{name}, torch {torch.__version__}, triton {triton.__version__}; median of {repeats} runs.\n"
@@ -150,18 +157,21 @@ def measured(num_queries: int, num_documents: int, width: int, repeats: int) -> 
     yield row(f"products alone, {rate:.0f} TFLOP/s", min(by_size.values()), alone)
     yield row(
         "a look at all vectors, that no score can overflow",
-        timed(lambda: fused.is_bounded(queries, block), repeats),
+        timed(lambda: fusedkernels.is_bounded(queries, block), repeats),
         alone,
     )
     for kind, relevant in (("random", random_documents), ("near", near_documents)):
         documents = relevant(queries, block)
         for number in NUMBERS:
             thresholds = own_scores(queries, block, documents[:, :number])
-            require((fused.count(queries, block, thresholds)[1] >= 1).all().item(), "an item does not tie with itself")
+            require(
+                (fusedkernels.count(queries, block, thresholds)[1] >= 1).all().item(),
+                "an item does not tie with itself",
+            )
             runs = 1 if number > 64 else repeats
-            above = fused.count(queries, block, thresholds)[0].double()
+            above = fusedkernels.count(queries, block, thresholds)[0].double()
             work = f"positions, {number} relevant, {kind} (median position {1 + above.median().item():,.0f})"
-            yield row(work, timed(lambda limits=thresholds: fused.count(queries, block, limits), runs), alone)
+            yield row(work, timed(lambda limits=thresholds: fusedkernels.count(queries, block, limits), runs), alone)
         pairs = timed(lambda some=documents[:, :64]: own_scores(queries, block, some), repeats)
         yield row("scores of 64 relevant each", pairs, alone)
         for number in NUMBERS[-2:]:
@@ -194,10 +204,10 @@ def wholly(queries: Tensor, corpus: Tensor, documents: Tensor, alone: float, rep
             yield row(f"the same, ids of all documents as a list of {len(ids):,} texts", times, alone)
 
 
-def searched(queries: Tensor, block: fused.HalfBlock, thresholds: Tensor, alone: float) -> str:
+def searched(queries: Tensor, block: fusedkernels.HalfBlock, thresholds: Tensor, alone: float) -> str:
     """Search in thresholds where comparing with each is the rule."""
-    with patch.object(fused, "MOST", 1):
-        times = timed(lambda: fused.count(queries, block, thresholds), 1)
+    with patch.object(fusedkernels, "MOST", 1):
+        times = timed(lambda: fusedkernels.count(queries, block, thresholds), 1)
     return row(f"the same, {thresholds.shape[1]} relevant, by search in the thresholds", times, alone)
 
 
@@ -244,17 +254,17 @@ def top(queries: Tensor, corpus: Tensor, size: int = 65_536) -> tuple[Tensor, Te
     return best, documents
 
 
-def own_scores(queries: Tensor, block: fused.HalfBlock, documents: Tensor) -> Tensor:
+def own_scores(queries: Tensor, block: fusedkernels.HalfBlock, documents: Tensor) -> Tensor:
     rows = torch.arange(len(documents), device=DEVICE).repeat_interleave(documents.shape[1])
-    return fused.pairs(queries, block, rows, documents.reshape(-1)).view(documents.shape)
+    return fusedkernels.pairs(queries, block, rows, documents.reshape(-1)).view(documents.shape)
 
 
-def random_documents(queries: Tensor, block: fused.HalfBlock) -> Tensor:
+def random_documents(queries: Tensor, block: fusedkernels.HalfBlock) -> Tensor:
     """Draw relevant documents among all."""
     return torch.randint(0, len(block), (len(queries), max(NUMBERS)), device=DEVICE, generator=seeded(3))
 
 
-def near_documents(queries: Tensor, block: fused.HalfBlock) -> Tensor:
+def near_documents(queries: Tensor, block: fusedkernels.HalfBlock) -> Tensor:
     """Move documents that are drawn at random towards their queries, so that most of them come early."""
     documents = torch.randperm(len(block), device=DEVICE, generator=seeded(4))[: len(queries) * max(NUMBERS)]
     documents = documents.view(len(queries), -1)

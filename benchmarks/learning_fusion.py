@@ -15,11 +15,11 @@ import numpy as np
 
 from lexirecall import Positions
 from lexirecall.judgments import FloatArray, IntArray
-from lexirecall.learn.choosing import Tuning
 from lexirecall.learn.features import FEATURES
-from lexirecall.learn.fitting import ScoreLoss
-from lexirecall.learn.fusing import Fusion, read_fusion
-from lexirecall.learn.ordered import OrderedObjective
+from lexirecall.learn.featureweights import ScoreLoss
+from lexirecall.learn.fusion import Fusion, read_fusion
+from lexirecall.learn.modelchoice import Tuning
+from lexirecall.learn.orderedobjective import OrderedObjective
 from lexirecall.learn.recipe import Recipe
 from lexirecall.manifest import Policies
 from lexirecall.names import parse_names

@@ -25,7 +25,7 @@ from validity_rates import Together
 
 from lexirecall.formats.listing import load_lists
 from lexirecall.judgments import FloatArray, IntArray
-from lexirecall.labels.forecasts import Sampled, exact_reversals, sample
+from lexirecall.labels.forecasts import LabellingSamples, exact_reversals, sample
 from lexirecall.labels.pools import Labelling
 from lexirecall.labels.rates import stated_rate
 from lexirecall.manifest import Conventions, Policies
@@ -79,7 +79,7 @@ class Decisions:
                 }  # fmt: skip
 
 
-def signs(sampled: Sampled) -> FloatArray:
+def signs(sampled: LabellingSamples) -> FloatArray:
     """Return who is better under each labelling, [P, B, Q]."""
     pairs = np.triu_indices(len(sampled.means), 1)
     return np.stack([np.sign(each.between(*pairs)) for each in sampled.contrasts], axis=-1)

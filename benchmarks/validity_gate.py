@@ -17,7 +17,7 @@ from scipy.optimize import brentq
 from scipy.special import ndtr
 from validity_real import COLLECTIONS, LEXI_RECALL, differing, drawn_pairs, sizes_of, values_of
 
-from lexirecall.gates.comparing import Compared, compared_by
+from lexirecall.gates.baselinepairs import BaselineDifference, compared_by
 from lexirecall.gates.decisions import Decision, decide
 from lexirecall.gates.ledger import BuildIdentity, Ledger
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
@@ -127,7 +127,7 @@ def draw_builds(ledgered: Ledgered, num_sets: int, rng: np.random.Generator) -> 
 # Deciding
 
 
-def compared(values: FloatArray, level: float, *, is_signs: bool) -> list[Compared]:
+def compared(values: FloatArray, level: float, *, is_signs: bool) -> list[BaselineDifference]:
     """Compare a new run with its baseline on each row of differences, [R, n], as the gate does; nan is not compared."""
     counted: BoolArray = ~np.isnan(values)
     first = np.zeros(len(values), np.int64)

@@ -13,7 +13,7 @@ import numpy as np
 from validity_real import COLLECTIONS, as_pairs, values_of
 
 from lexirecall.judgments import FloatArray, IntArray, offsets_of
-from lexirecall.measures.owned import OwnedDocuments, owned_documents
+from lexirecall.measures.ownership import OwnedDocuments, owned_documents
 from lexirecall.measures.providers import Shares
 from lexirecall.statistics import bootstrap_exposures, interactions, permute_owners
 

@@ -27,10 +27,10 @@ from validity_real import (
 from lexirecall.aggregation import Certainty
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
 from lexirecall.names import parse_names
-from lexirecall.statistics.over import Over, over_queries
 from lexirecall.statistics.overpairs import compare_over
 from lexirecall.statistics.paired import paired_t, wilcoxon
 from lexirecall.statistics.proportions import preference_interval
+from lexirecall.statistics.queryaggregate import QueryAggregate, over_queries
 from lexirecall.verbs.intervals import Intervals
 from lexirecall.verbs.testing import Testing, run_test
 
@@ -202,7 +202,7 @@ def count_estimated(asked: Estimated, rng: np.random.Generator, num_sets: int) -
     if asked.number.startswith("win rate"):
         return _counted(*np.array([_of_win_rate(asked, values, own, rng) for own in queries]).T)
     (row,) = parse_names(asked.measure)
-    over = Over.parse("mean" if asked.number == "share of queries" else asked.number)
+    over = QueryAggregate.parse("mean" if asked.number == "share of queries" else asked.number)
     runs = rng.integers(len(values), size=num_sets)
     truths = over_queries(values[:, :, None], over, directions=np.array([row.direction]))[runs, 0]
     resamples = RESAMPLES if asked.method == "studentized bootstrap" else None
@@ -239,7 +239,7 @@ def count_differing(asked: Differing, rng: np.random.Generator, num_sets: int) -
             counts = _counted(np.where(which, made.lows, np.nan), made.highs, truths)
             found |= {f"{kind} shown": counts["shown"], kind: counts["held"]}
         return found
-    over = Over.parse("median" if asked.number.startswith("median") else asked.number)
+    over = QueryAggregate.parse("median" if asked.number.startswith("median") else asked.number)
     (row,) = parse_names(asked.measure)
     first, second = np.arange(num_sets), np.arange(num_sets) + num_sets
     whole = compare_over(values, over, a, b, direction=row.direction)

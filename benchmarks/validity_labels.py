@@ -24,10 +24,10 @@ from lexirecall.formats.listing import load_lists
 from lexirecall.formats.wholelists import Lists, RunLists
 from lexirecall.judgments import FloatArray, IntArray, Judgments
 from lexirecall.labels.forecasts import sample
-from lexirecall.labels.judging import to_judge
+from lexirecall.labels.judgingorder import to_judge
+from lexirecall.labels.laterjudgments import LaterJudgments, judged_since
 from lexirecall.labels.pools import Labelling, LabelPool, pools_of
 from lexirecall.labels.rates import estimated_rates
-from lexirecall.labels.since import Since, judged_since
 from lexirecall.manifest import Conventions, Policies
 from lexirecall.preferences import LEXI_RECALL
 from lexirecall.preferences.pairs import SignArray
@@ -152,7 +152,7 @@ class Case:
     study: Study
     lists: Lists
     pools: list[LabelPool]
-    since: list[Since]
+    since: list[LaterJudgments]
 
     @classmethod
     def of(cls, study: Study, hidden: Hidden) -> "Case":

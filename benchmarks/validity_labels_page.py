@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-Counted = list[dict[str, Any]]
+ScoreCounts = list[dict[str, Any]]
 """The rows of one study."""
 STUDIES = ("measured", "simulated")
 STRATEGIES = {
@@ -27,17 +27,17 @@ those with all judgments. In brackets is how much more that is than with the fir
 queries."""
 
 
-def read(folder: Path) -> list[Counted]:
+def read(folder: Path) -> list[ScoreCounts]:
     """Return what was counted in each study."""
     paths = (folder / f"labels-{study}.jsonl" for study in STUDIES)
     return [[json.loads(line) for line in path.read_text().splitlines()] for path in paths if path.exists()]
 
 
-def of_kind(rows: Counted, kind: str) -> Counted:
+def of_kind(rows: ScoreCounts, kind: str) -> ScoreCounts:
     return [row for row in rows if row["kind"] == kind]
 
 
-def judging_rows(rows: Counted) -> Iterator[list[str]]:
+def judging_rows(rows: ScoreCounts) -> Iterator[list[str]]:
     """Give the share of wrong decisions by choice and number of judgments."""
     judged = of_kind(rows, "judge")
     given = sorted({row["given"] for row in judged} - {0})
@@ -57,7 +57,7 @@ def _wrong(row: dict[str, Any]) -> str:
     return f"{row['wrong']:.3f} ({row['more']:+.3f} ± {row['more_error']:.3f})"
 
 
-def conclusion(rows: Counted, name: str) -> Iterator[str]:
+def conclusion(rows: ScoreCounts, name: str) -> Iterator[str]:
     """Say what the tables of one study come to."""
     others = [row for row in of_kind(rows, "judge") if row["strategy"] not in ("ours", "nothing")]
     better = sum(row["more"] > 2 * row["more_error"] for row in others)
@@ -69,19 +69,19 @@ def conclusion(rows: Counted, name: str) -> Iterator[str]:
     )
 
 
-def study_of(rows: Counted) -> dict[str, Any]:
+def study_of(rows: ScoreCounts) -> dict[str, Any]:
     (row,) = of_kind(rows, "study")
     return row
 
 
-def label_conclusions(studies: Sequence[Counted]) -> Iterator[str]:
+def label_conclusions(studies: Sequence[ScoreCounts]) -> Iterator[str]:
     """Give the conclusions from each study."""
     for rows in studies:
         name = study_of(rows)["name"]
         yield from conclusion(rows, "simulated rankings" if name == "simulated" else name)
 
 
-def label_paragraphs(studies: Sequence[Counted]) -> Iterator[str | Iterable[list[str]]]:
+def label_paragraphs(studies: Sequence[ScoreCounts]) -> Iterator[str | Iterable[list[str]]]:
     """Give titles, text and the rows of tables."""
     for number, rows in enumerate(studies):
         about = study_of(rows)

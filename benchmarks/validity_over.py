@@ -14,8 +14,8 @@ from scipy.special import ndtr, ndtri
 from lexirecall.judgments import FloatArray, IntArray
 from lexirecall.statistics.differences import Differences
 from lexirecall.statistics.interaction import interactions
-from lexirecall.statistics.over import Over
 from lexirecall.statistics.overpairs import compare_over
+from lexirecall.statistics.queryaggregate import QueryAggregate
 
 ALPHA = 0.05
 RESAMPLES = 999
@@ -67,7 +67,7 @@ def draw_values(pair: TailPair, num_sets: int, rng: np.random.Generator) -> Floa
 @lru_cache(maxsize=64)
 def true_number(response: str, over: str, effect: float) -> float:
     """Return the number of infinitely many queries: the mean of the values below a quantile."""
-    chances = Over.parse(over).share * (np.arange(200_000) + 0.5) / 200_000
+    chances = QueryAggregate.parse(over).share * (np.arange(200_000) + 0.5) / 200_000
     return float((ndtr(ndtri(chances) + effect / np.sqrt(2)) ** POWERS[response]).mean())
 
 
@@ -76,7 +76,7 @@ def cover_tail(pair: TailPair, rng: np.random.Generator, num_sets: int) -> dict[
     truth = true_number(pair.response, pair.over, pair.effect) - true_number(pair.response, pair.over, 0.0)
     first, held = np.zeros(1, np.int64), 0
     for values in draw_values(pair, num_sets, rng):
-        made = compare_over(values, Over.parse(pair.over), first, first + 1)
+        made = compare_over(values, QueryAggregate.parse(pair.over), first, first + 1)
         held += int(made.lows[0] <= truth <= made.highs[0])
     return {"sets": num_sets, "held": held}
 

@@ -27,7 +27,7 @@ import numpy as np
 from lexirecall.formats.wholelists import Lists
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
 from lexirecall.labels.pools import LabelPool
-from lexirecall.labels.rates import EstimatedRates, Rates, Retrieved, fit, logistic, raised, retrieved_by
+from lexirecall.labels.rates import EstimatedRates, Rates, RetrievedDocuments, fit, logistic, raised, retrieved_by
 
 SPREADS = np.arange(0, 3.25, 0.25)
 ASSUMED = 1.5
@@ -81,7 +81,7 @@ class Together(Rates):
         return made
 
 
-def _contributed(retrieved: Retrieved, owners: IntArray, num_queries: int) -> Iterator[Contributed]:
+def _contributed(retrieved: RetrievedDocuments, owners: IntArray, num_queries: int) -> Iterator[Contributed]:
     """Give what each run alone contributed, with chances estimated without that."""
     is_judged, queries = retrieved.is_judged, retrieved.queries[retrieved.is_judged]
     is_relevant = retrieved.is_relevant[is_judged]

@@ -11,7 +11,7 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any
 
-from validity_labels_page import Counted, label_conclusions, label_paragraphs
+from validity_labels_page import ScoreCounts, label_conclusions, label_paragraphs
 from validity_real import KNOWN_DOCUMENT, SIGNS
 
 Counts = dict[str, dict[str, float]]
@@ -719,7 +719,7 @@ def repetitions(counts: Counts) -> int:
     return int(max(found["sets"] for found in counts.values()))
 
 
-def paragraphs(results: dict[str, Counts], studies: Sequence[Counted] = ()) -> Iterator[str]:
+def paragraphs(results: dict[str, Counts], studies: Sequence[ScoreCounts] = ()) -> Iterator[str]:
     """Give the parts of the page; what was not simulated is not on it."""
     coverage, errors = list(covered(results["coverage"])), list(erred(results["errors"]))
     tails, groups = results.get("tails", {}), results.get("groups", {})
@@ -920,5 +920,5 @@ def laid_out(paragraph: str) -> str:
     return fill(paragraph, 120, **_WHOLE)
 
 
-def write_tables(path: Path, results: dict[str, Counts], studies: Sequence[Counted] = ()) -> None:
+def write_tables(path: Path, results: dict[str, Counts], studies: Sequence[ScoreCounts] = ()) -> None:
     path.write_text("\n\n".join(map(laid_out, paragraphs(results, studies))) + "\n")

@@ -168,7 +168,7 @@ def test_the_compiled_reader_finds_what_the_readable_one_finds(
     frame: pl.DataFrame, kind: str, conventions: Conventions, needs_judged: bool, is_given: bool
 ) -> None:
     table = open_frame(FRAMES[kind](frame), "run", name="run")
-    rest: arrow.ReadWith = {"needs_judged": needs_judged, "is_given": is_given}
+    rest: arrow.TableReading = {"needs_judged": needs_judged, "is_given": is_given}
     batches = batches_of(table.frame)
     assert batches is not None
     found = project_batches(batches, table.columns, "mine", JUDGMENTS, conventions, **rest)
@@ -512,7 +512,7 @@ def test_rankings_go_on_in_the_next_batch() -> None:
     whole = pl.DataFrame({"qid": ["q1"] * 5, "docno": [*"xyabc"], "score": [1.0, 5.0, 3.0, 3.0, 2.0]})
     table = open_frame(whole, "run", name="run")
     parts = [part.to_arrow() for part in (whole[:1], whole[1:4], whole[4:])]
-    rest: arrow.ReadWith = {"needs_judged": True, "is_given": False}
+    rest: arrow.TableReading = {"needs_judged": True, "is_given": False}
     in_parts = project_batches(parts, table.columns, "mine", JUDGMENTS, Conventions(), **rest)
     at_once = project_rows(table, "mine", JUDGMENTS, Conventions(), **rest)
     assert plain(in_parts) == plain(at_once)

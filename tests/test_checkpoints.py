@@ -13,7 +13,7 @@ from lexirecall import Positions, evaluate, project
 from lexirecall.errors import DataError, UsageError
 from lexirecall.judgments import IntArray
 from lexirecall.torch.checkpoints import side_by_side, win_rate
-from lexirecall.torch.rows import DOCUMENT, FIRST, POSITION, QUERY, Gathered, gathered, rows_of
+from lexirecall.torch.rows import DOCUMENT, FIRST, POSITION, QUERY, GatheredRows, gathered, rows_of
 
 NUM_DOCUMENTS = 7
 MEASURES = ["TSE", "LastRel", "AP", "nDCG", "R@2"]
@@ -45,7 +45,7 @@ def tables(collection: Collection, ties: str) -> list[IntArray]:
     return parts
 
 
-def put_together(parts: list[IntArray], ties: str = "trec") -> Gathered:
+def put_together(parts: list[IntArray], ties: str = "trec") -> GatheredRows:
     return gathered(np.concatenate(parts), name="run", ties=ties, document_ids=None)
 
 

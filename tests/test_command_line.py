@@ -23,7 +23,7 @@ import lexirecall
 from command import Command
 from lexirecall import evaluate
 from lexirecall.cli import COMMANDS
-from lexirecall.cli.help import Documented
+from lexirecall.cli.help import DocumentedCommand
 from lexirecall.measures import MEASURES
 from lexirecall.preferences import PREFERENCES
 from lexirecall.reader import reader_in_use
@@ -274,7 +274,7 @@ def test_an_interruption_is_no_error(command: Command, monkeypatch: pytest.Monke
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("lexirecall.verbs.given.project", interrupted)
+    monkeypatch.setattr("lexirecall.verbs.subject.project", interrupted)
     outcome = command("eval", *FILES)
     assert (outcome.code, outcome.out, outcome.err.strip()) == (130, "", "interrupted")
 
@@ -510,6 +510,6 @@ def test_summaries_are_whole(command: Command) -> None:
 
 def test_help_has_both_names_whoever_asks_first() -> None:
     """click keeps the option that it made for the first context, which need not be that of the command line."""
-    asked = Documented("asked")
+    asked = DocumentedCommand("asked")
     asked.get_help(click.Context(asked))
     assert "-h, --help" in asked.get_help(click.Context(asked, help_option_names=["--help"]))

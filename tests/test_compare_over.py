@@ -12,7 +12,7 @@ from lexirecall import compare, evaluate, project
 from lexirecall.errors import UsageError
 from lexirecall.results import Comparison
 from lexirecall.statistics import correct
-from lexirecall.statistics.over import Over, over_queries
+from lexirecall.statistics.queryaggregate import QueryAggregate, over_queries
 from lexirecall.verbs.pairparts import TAIL_TEST
 
 SIZE = 24
@@ -163,7 +163,7 @@ def test_other_numbers_in_a_group_are_those_of_its_queries() -> None:
     comparison = compare(QRELS, RUNS, ["AP"], by=BY, over=["tail:0.3"])
     values = evaluate(QRELS, RUNS, ["AP"]).values
     of_group = [q for q, query in enumerate(QRELS) if BY.get(query) == "second"]
-    tails = over_queries(values[:, of_group], Over.parse("tail:0.3"))[:, 0]
+    tails = over_queries(values[:, of_group], QueryAggregate.parse("tail:0.3"))[:, 0]
     (row,) = rows_of(comparison, a="a", b="c", group="second")
     assert row["difference"] == pytest.approx(tails[0] - tails[2], abs=1e-12)
     assert row["queries"] == len(of_group)

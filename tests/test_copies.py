@@ -17,7 +17,7 @@ import pytest
 import lexirecall
 import test_fuse
 from lexirecall import LexirecallError, Measure, errors, results
-from lexirecall.errors import UsageError, WayOn
+from lexirecall.errors import FallbackOption, UsageError
 from lexirecall.labels.wholeruns import compare_with_safe
 from lexirecall.measures import MEASURES
 from lexirecall.names import parse_names, register
@@ -224,7 +224,7 @@ def error_classes() -> list[type[LexirecallError]]:
 
 @pytest.mark.parametrize("kind", error_classes())
 def test_errors_are_pickled_with_all_they_say(kind: Any) -> None:
-    way = WayOn("duplicates", {"first": "the first line"})
+    way = FallbackOption("duplicates", {"first": "the first line"})
     given: list[Any] = ["run", 3] if "source" in inspect.signature(kind).parameters else []
     make: Any = kind
     error = make(*given, "it is wrong", remedy="mend it", way_on=way)

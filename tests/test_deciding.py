@@ -13,8 +13,8 @@ import naive
 from command import Outcome
 from lexirecall import explain
 from lexirecall.errors import UsageError
-from lexirecall.statistics.deciding import deciding_queries, worst_queries
-from lexirecall.statistics.over import Over
+from lexirecall.statistics.effectivequeries import deciding_queries, worst_queries
+from lexirecall.statistics.queryaggregate import QueryAggregate
 from strategies import quick
 
 Command = Callable[..., Outcome]
@@ -45,7 +45,7 @@ def test_no_fewer_queries_would_do(differences: list[float]) -> None:
 @given(values=st.lists(st.sampled_from([0.0, 0.5, 1.0]), max_size=30), share=st.sampled_from(["0.1", "0.07", "1"]))
 @quick(100)
 def test_the_worst_share_has_the_lowest_values(values: list[float], share: str) -> None:
-    worst = worst_queries(np.array(values), Over.parse(f"tail:{share}"))
+    worst = worst_queries(np.array(values), QueryAggregate.parse(f"tail:{share}"))
     assert [values[q] for q in worst] == naive.worst_share(values, share)
 
 

@@ -18,7 +18,7 @@ import naive
 from lexirecall import Positions, evaluate, project_embeddings
 from lexirecall.errors import DataError, FormatError, UsageError
 from lexirecall.formats.embeddings import backends
-from lexirecall.formats.embeddings.backends import Known, NumpyBackend
+from lexirecall.formats.embeddings.backends import KnownScores, NumpyBackend
 from lexirecall.formats.embeddings.files import load_ids, load_vectors
 from lexirecall.formats.embeddings.ids import Indices
 from lexirecall.formats.embeddings.shards import Shard
@@ -27,7 +27,7 @@ from lexirecall.reader import reader_in_use
 
 Vectors = npt.NDArray[Any]
 has_native = reader_in_use() == "native"
-NOTHING = Known(np.array([], np.int64), np.array([], np.int64), np.array([]))
+NOTHING = KnownScores(np.array([], np.int64), np.array([], np.int64), np.array([]))
 
 
 def places(positions: Positions, query: int = 0) -> dict[str, int]:

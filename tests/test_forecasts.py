@@ -14,7 +14,7 @@ from lexirecall.formats.listing import load_lists
 from lexirecall.judgments import FloatArray
 from lexirecall.labels import forecasts
 from lexirecall.labels.forecasts import (
-    Sampled,
+    LabellingSamples,
     exact_reversals,
     forecast_order,
     forecast_pairs,
@@ -64,7 +64,7 @@ def collection(drawn_queries: list[Any]) -> tuple[Qrels, RunsGiven]:
 
 def forecast_of(
     qrels: Qrels, runs: RunsGiven, rates: Any, row: Evaluable, *, num_samples: int, policies: Policies | None = None
-) -> tuple[Sampled, Any, Any]:
+) -> tuple[LabellingSamples, Any, Any]:
     """Return the samples of one measure, the comparison now, and what is forecast of its pairs."""
     policies = policies or Policies()
     pools = list(pools_of(load_lists(qrels, runs)))

@@ -13,25 +13,25 @@ import pytest
 from command import Command
 from lexirecall import compare, evaluate, fuse, parse_measure, project
 from lexirecall.errors import DataError, FormatError, LexirecallError, UsageError
-from lexirecall.learn import fusing
+from lexirecall.learn import fusion
 from lexirecall.learn.baselines import BASELINES, BEST_RUN
-from lexirecall.learn.choosing import best_of, folds_of, inner_folds, num_fits, settings_to_try
-from lexirecall.learn.fusedresult import FUSED
-from lexirecall.learn.fusedtables import COLUMNS
+from lexirecall.learn.fusionresult import FUSED
+from lexirecall.learn.fusiontables import COLUMNS
+from lexirecall.learn.modelchoice import best_of, folds_of, inner_folds, num_fits, settings_to_try
 from lexirecall.learn.weightsfile import FusionWeights
 from lexirecall.manifest import Policies
-from lexirecall.results import Fused
+from lexirecall.results import FusedRun
 from lexirecall.tables import FORMATS
 
 Qrels = dict[str, dict[str, int]]
-Scored = dict[str, dict[str, float]]
+RowFacts = dict[str, dict[str, float]]
 FIXED: dict[str, Any] = {"discount": 0.9, "regularization": 0.001}
 """Nothing is chosen, which takes most of the time."""
 
 
-def run_of(qrels: Qrels, strength: float, depth: int, rng: np.random.Generator, size: int = 300) -> Scored:
+def run_of(qrels: Qrels, strength: float, depth: int, rng: np.random.Generator, size: int = 300) -> RowFacts:
     """Return a run that lifts relevant documents above the noise by so much; below 0, it puts them last."""
-    made: Scored = {}
+    made: RowFacts = {}
     for query, judged in qrels.items():
         scores = rng.normal(size=size)
         scores[[int(document[1:]) for document in judged]] += strength
@@ -40,7 +40,7 @@ def run_of(qrels: Qrels, strength: float, depth: int, rng: np.random.Generator, 
     return made
 
 
-def collection(seed: int = 0, num_queries: int = 24) -> tuple[Qrels, dict[str, Scored], np.random.Generator]:
+def collection(seed: int = 0, num_queries: int = 24) -> tuple[Qrels, dict[str, RowFacts], np.random.Generator]:
     """Return judgments, and three runs of different worth."""
     rng = np.random.default_rng(seed)
     qrels = {f"q{q}": {f"d{at}": 1 for at in rng.choice(300, 8, replace=False)} for q in range(num_queries)}
@@ -49,7 +49,7 @@ def collection(seed: int = 0, num_queries: int = 24) -> tuple[Qrels, dict[str, S
 
 
 QRELS, RUNS, RNG = collection()
-EXTRA: dict[str, Scored] = {
+EXTRA: dict[str, RowFacts] = {
     "copy": RUNS["strong"],
     "noise": run_of(QRELS, 0.0, 120, RNG),
     "adversary": run_of(QRELS, -3.0, 300, RNG),
@@ -68,20 +68,20 @@ GOOD = {
 
 
 @pytest.fixture(scope="module")
-def made() -> Fused:
+def made() -> FusedRun:
     return fuse(QRELS, RUNS)
 
 
 @pytest.fixture(scope="module")
-def plain() -> Fused:
+def plain() -> FusedRun:
     return fuse(QRELS, RUNS, **FIXED)
 
 
-def rows_of(result: Fused, kind: str) -> list[dict[str, Any]]:
+def rows_of(result: FusedRun, kind: str) -> list[dict[str, Any]]:
     return [row for row in result.rows() if row["kind"] == kind]
 
 
-def better(a: Scored, b: Scored, measure: str = "LexiRecall") -> dict[str, Any]:
+def better(a: RowFacts, b: RowFacts, measure: str = "LexiRecall") -> dict[str, Any]:
     """Return how one run compares with another."""
     [row] = compare(QRELS, {"a": a, "b": b}, measure).rows()
     return row
@@ -90,7 +90,7 @@ def better(a: Scored, b: Scored, measure: str = "LexiRecall") -> dict[str, Any]:
 # What is reported
 
 
-def test_numbers_are_those_of_the_run_that_is_written(made: Fused, tmp_path: Path) -> None:
+def test_numbers_are_those_of_the_run_that_is_written(made: FusedRun, tmp_path: Path) -> None:
     made.save(tmp_path / "fused.run")
     everything = {FUSED: tmp_path / "fused.run", **RUNS}
     own = {(row["run"], row["measure"]): row["value"] for row in rows_of(made, "mean")}
@@ -99,12 +99,12 @@ def test_numbers_are_those_of_the_run_that_is_written(made: Fused, tmp_path: Pat
     assert evaluate(QRELS, made.to_dict(), "AP").to_dict()["run"]["AP"] == own[FUSED, "AP"]
 
 
-def test_ranks_of_the_written_run_count_from_1(plain: Fused) -> None:
+def test_ranks_of_the_written_run_count_from_1(plain: FusedRun) -> None:
     ranks = [int(line.split()[3]) for line in plain.to_trec().splitlines() if line.startswith("q0 ")]
     assert ranks == [*range(1, len(ranks) + 1)]
 
 
-def test_weights_are_laid_out_with_three_decimals_the_heaviest_run_first(plain: Fused) -> None:
+def test_weights_are_laid_out_with_three_decimals_the_heaviest_run_first(plain: FusedRun) -> None:
     sums = {run: sum(weights.values()) for run, weights in plain.weights.runs.items()}
     for run, (name, *cells) in zip(
         sorted(sums, key=sums.__getitem__)[::-1], plain.tables()["Weights"].rows, strict=True
@@ -116,18 +116,18 @@ def test_weights_are_laid_out_with_three_decimals_the_heaviest_run_first(plain: 
         assert {len(str(cell).split(".")[1]) for cell in cells} == {3}
 
 
-def test_no_query_of_a_fused_run_is_without_judgments(plain: Fused) -> None:
+def test_no_query_of_a_fused_run_is_without_judgments(plain: FusedRun) -> None:
     assert {row["without_judgments"] for row in plain.scores.manifest.runs} == {0}
 
 
-def test_every_document_of_any_run_is_ranked(made: Fused) -> None:
+def test_every_document_of_any_run_is_ranked(made: FusedRun) -> None:
     fused = made.to_dict()
     for query in QRELS:
         assert {*fused[query]} == {document for run in RUNS.values() for document in run[query]}
         assert [*fused[query].values()] == sorted(fused[query].values(), reverse=True)
 
 
-def test_rows_have_their_columns_and_pairs_are_those_of_compare(made: Fused) -> None:
+def test_rows_have_their_columns_and_pairs_are_those_of_compare(made: FusedRun) -> None:
     for kind, columns in COLUMNS.items():
         for row in rows_of(made, kind):
             assert tuple(row) == ("kind", *columns)
@@ -144,7 +144,7 @@ def test_rows_have_their_columns_and_pairs_are_those_of_compare(made: Fused) -> 
     assert (mine["mean"], mine["p"], mine["wins"]) == pytest.approx((again["mean"], again["p"], again["wins"]))
 
 
-def test_sentences_follow_the_numbers(made: Fused) -> None:
+def test_sentences_follow_the_numbers(made: FusedRun) -> None:
     first, *others = made.sentences()
     assert first.startswith("24 queries in 5 folds, each ranked by weights that were learnt on the other folds")
     rows = rows_of(made, "pair")
@@ -166,14 +166,14 @@ def test_nothing_is_gained_by_fusing_a_run_with_itself() -> None:
     assert twice.weights.runs["one"] == pytest.approx(twice.weights.runs["two"])
 
 
-def test_the_same_seed_gives_the_same_and_another_seed_other_folds(plain: Fused) -> None:
+def test_the_same_seed_gives_the_same_and_another_seed_other_folds(plain: FusedRun) -> None:
     again, other = fuse(QRELS, RUNS, **FIXED), fuse(QRELS, RUNS, seed=1, **FIXED)
     assert again.to_trec() == plain.to_trec()
     assert other.to_trec() != plain.to_trec()
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_every_format_is_printed(plain: Fused, form: str) -> None:
+def test_every_format_is_printed(plain: FusedRun, form: str) -> None:
     text = plain.render(form)
     assert "CombSUM" in text
     if form == "jsonl":
@@ -191,14 +191,14 @@ def test_results_convert_to_frames() -> None:
 # Never below reciprocal rank fusion
 
 
-def rrf_of(runs: Mapping[str, Scored | dict[str, list[str]]], query: str) -> list[str]:
+def rrf_of(runs: Mapping[str, RowFacts | dict[str, list[str]]], query: str) -> list[str]:
     """Rank the documents of a query by reciprocal rank fusion; equal ones by id, the highest first."""
     rankings = [[*run[query]] for run in runs.values() if query in run]
     sums = {d: round(sum(1 / (61 + own.index(d)) for own in rankings if d in own), 12) for own in rankings for d in own}
     return sorted(sums, key=lambda document: (sums[document], document), reverse=True)
 
 
-def alike(seed: int, num_queries: int = 12) -> tuple[Qrels, dict[str, Scored]]:
+def alike(seed: int, num_queries: int = 12) -> tuple[Qrels, dict[str, RowFacts]]:
     """Return judgments and three runs of equal worth, over which weights gain nothing."""
     rng = np.random.default_rng(seed)
     qrels = {f"q{q}": {f"d{at}": 1 for at in rng.choice(100, 4, replace=False)} for q in range(num_queries)}
@@ -206,7 +206,7 @@ def alike(seed: int, num_queries: int = 12) -> tuple[Qrels, dict[str, Scored]]:
 
 
 @pytest.fixture(scope="module")
-def mixed() -> Fused:
+def mixed() -> FusedRun:
     """A copy makes RRF better: it ranks the queries of some folds, and weights those of the others."""
     return fuse(QRELS, {**RUNS, "copy": RUNS["strong"]}, ["LexiRecall", "AP"], **FIXED)
 
@@ -229,7 +229,7 @@ def test_where_learning_gains_nothing_the_fused_run_is_rrf(seed: int, tmp_path: 
     assert applied.sentences()[0].startswith("12 queries ranked by RRF, which is what weights that were learnt on 12")
 
 
-def test_folds_that_show_no_gain_are_ranked_by_rrf_and_the_others_are_not(mixed: Fused) -> None:
+def test_folds_that_show_no_gain_are_ranked_by_rrf_and_the_others_are_not(mixed: FusedRun) -> None:
     assert mixed.sentences()[0].startswith("The fused run is RRF in 3 of 5 folds (14 of 24 queries): on the other")
     assert repr(mixed).endswith("learnt in 2 folds, RRF in 3>")
     runs, ranked = {**RUNS, "copy": RUNS["strong"]}, mixed.to_dict()
@@ -239,13 +239,13 @@ def test_folds_that_show_no_gain_are_ranked_by_rrf_and_the_others_are_not(mixed:
     assert not mixed.weights.is_rrf
 
 
-def test_the_first_measure_decides_between_weights_and_rrf(mixed: Fused, made: Fused) -> None:
+def test_the_first_measure_decides_between_weights_and_rrf(mixed: FusedRun, made: FusedRun) -> None:
     assert fuse(QRELS, {**RUNS, "copy": RUNS["strong"]}, ["AP", "LexiRecall"], **FIXED).num_rrf == 0 < mixed.num_rrf
     assert {row["way"] for row in rows_of(made, "fold")} == {"learnt"}
 
 
 @pytest.mark.parametrize("number", range(5))
-def test_whether_rrf_ranks_a_fold_does_not_depend_on_its_labels(number: int, mixed: Fused) -> None:
+def test_whether_rrf_ranks_a_fold_does_not_depend_on_its_labels(number: int, mixed: FusedRun) -> None:
     fold = mixed.folds[number]
     spoilt = {f"q{query}": {f"d{at}": 1 for at in range(290 - number, 300)} for query in fold.queries}
     other = fuse({**QRELS, **spoilt}, {**RUNS, "copy": RUNS["strong"]}, ["LexiRecall", "AP"], **FIXED)
@@ -305,7 +305,7 @@ def test_equal_weights_of_reciprocal_ranks_are_rrf_wherever_they_are_from() -> N
 # Held out
 
 
-def test_no_query_is_ranked_by_weights_that_saw_its_labels(plain: Fused) -> None:
+def test_no_query_is_ranked_by_weights_that_saw_its_labels(plain: FusedRun) -> None:
     """Other labels for a query change the rankings of other folds, but never its own fold's."""
     fold = next(own for own in plain.folds if 0 in own.queries)
     spoilt = {"q0": dict.fromkeys((f"d{at}" for at in range(0, 300, 2)), 1)}
@@ -316,7 +316,7 @@ def test_no_query_is_ranked_by_weights_that_saw_its_labels(plain: Fused) -> None
     assert all(before[query] != after[query] for query in QRELS if query not in inside)
 
 
-def test_settings_and_the_best_run_are_chosen_without_the_queries_they_are_for(made: Fused) -> None:
+def test_settings_and_the_best_run_are_chosen_without_the_queries_they_are_for(made: FusedRun) -> None:
     fold = next(own for own in made.folds if 0 in own.queries)
     spoilt = {f"q{query}": {f"d{at}": 1 for at in range(290, 300)} for query in fold.queries}
     other = fuse({**QRELS, **spoilt}, RUNS)
@@ -339,7 +339,7 @@ def test_folds_hold_each_query_once_and_inner_folds_none_of_the_outer() -> None:
 
 @pytest.mark.parametrize("options", [{"folds": 3, "discount": 0.9}, {"folds": 4}, FIXED])
 def test_progress_counts_every_fit(options: dict[str, Any], reported: Callable[..., list[Any]]) -> None:
-    reports = reported(fusing)
+    reports = reported(fusion)
     qrels = {query: QRELS[query] for query in list(QRELS)[:8]}
     fuse(qrels, RUNS, "AP", **options)
     (label, total, shown), *advances = reports
@@ -359,7 +359,7 @@ def test_the_first_measure_chooses(monkeypatch: pytest.MonkeyPatch) -> None:
         asked.append(str(given[1]))
         return best_of(*given)
 
-    monkeypatch.setattr(fusing, "best_of", recorded)
+    monkeypatch.setattr(fusion, "best_of", recorded)
     fuse(QRELS, RUNS, ["AP", "nDCG"], discount=0.9)
     assert {*asked} == {"AP"}
 
@@ -385,7 +385,7 @@ def test_given_settings_are_not_chosen() -> None:
 
 
 @pytest.mark.parametrize("name", EXTRA)
-def test_a_run_more_does_no_harm(name: str, plain: Fused) -> None:
+def test_a_run_more_does_no_harm(name: str, plain: FusedRun) -> None:
     """Fused with it, held-out rankings are not significantly worse (two-sided p of the pair at 5 %).
 
     AP tells of 24 queries whether learning gains over RRF; by LexiRecall it often stays open, and RRF ranks.
@@ -422,17 +422,17 @@ def test_negative_weights_turn_an_adversary_into_help() -> None:
 # What does not matter
 
 
-def same(a: Scored, b: Scored, tolerance: float) -> bool:
+def same(a: RowFacts, b: RowFacts, tolerance: float) -> bool:
     return all(math.isclose(score, b[q][d], abs_tol=tolerance) for q, own in a.items() for d, score in own.items())
 
 
-def test_the_order_of_the_runs_does_not_matter(plain: Fused) -> None:
+def test_the_order_of_the_runs_does_not_matter(plain: FusedRun) -> None:
     turned = fuse(QRELS, dict(reversed(RUNS.items())), **FIXED)
     assert same(plain.to_dict(), turned.to_dict(), 0.01)
     assert turned.scores.to_dict()[FUSED]["AP"] == pytest.approx(plain.scores.to_dict()[FUSED]["AP"], abs=1e-3)
 
 
-def test_the_names_of_documents_do_not_matter(plain: Fused) -> None:
+def test_the_names_of_documents_do_not_matter(plain: FusedRun) -> None:
     def renamed(of: dict[str, Any]) -> dict[str, Any]:
         return {query: {f"x{999 - int(d[1:])}": value for d, value in own.items()} for query, own in of.items()}
 
@@ -621,7 +621,7 @@ def test_a_query_that_would_be_a_comment_cannot_be_written_as_text() -> None:
 SETTINGS = ("--discount", "0.9", "--regularization", "0.001")
 
 
-def test_the_command_writes_what_the_verb_makes(command: Command, tmp_path: Path, plain: Fused) -> None:
+def test_the_command_writes_what_the_verb_makes(command: Command, tmp_path: Path, plain: FusedRun) -> None:
     words = ["fuse", "qrels.txt", *RUNS, *SETTINGS, "--save-weights", "weights.json", "-f", "jsonl", "-o", "fused.run"]
     done = command(*words)
     assert done.code == 0, done.err

@@ -25,7 +25,7 @@ import naive
 from lexirecall import gate
 from lexirecall.errors import FormatError, LexirecallError, UsageError
 from lexirecall.gates import ledger as ledger_module
-from lexirecall.gates.comparing import Comparing
+from lexirecall.gates.baselinepairs import BaselinePair
 from lexirecall.gates.ledger import BuildIdentity, Ledger
 from lexirecall.statistics.gates import level_of_build
 
@@ -216,7 +216,7 @@ def test_a_build_that_breaks_off_has_spent_its_share_and_is_decided_at_it(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(Comparing, "compared", break_off)
+        patch.setattr(BaselinePair, "compared", break_off)
         with pytest.raises(KeyboardInterrupt):
             gate(*data, ledger=path)
     assert gate(*losing(21), ledger=path).build.number == 2  # type: ignore[union-attr]

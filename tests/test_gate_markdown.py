@@ -9,7 +9,7 @@ from hypothesis import given
 
 from gate_fixture import HOSTILE, ids, lossy, tiny
 from helpdesk import helpdesk
-from lexirecall.gates.changes import Change, Moved
+from lexirecall.gates.changes import Change, DocumentMove
 from lexirecall.gates.labels import Label
 from lexirecall.gates.ledger import Build
 from lexirecall.gates.markdown import LIMIT, markdown
@@ -105,7 +105,7 @@ def test_as_many_rows_are_shown_as_there_is_room_for() -> None:
 
 
 def test_a_query_that_loses_more_than_are_shown_is_cut() -> None:
-    lost = tuple(Moved(f"d{place}", place, None) for place in range(1, 31))
+    lost = tuple(DocumentMove(f"d{place}", place, None) for place in range(1, 31))
     change = Change("q", 40, 30, 0, lost, (), -1, "why")
     shown = markdown(replace(tiny(8, 0), changes=(change, replace(change, query="p"))))
     assert shown.count("(was at") == SHOWN

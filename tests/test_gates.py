@@ -17,7 +17,7 @@ from scipy import stats
 import naive
 from lexirecall import LexirecallWarning, evaluate, gate, parse_measure, project
 from lexirecall.errors import DataError, UsageError
-from lexirecall.gates.comparing import Compared
+from lexirecall.gates.baselinepairs import BaselineDifference
 from lexirecall.gates.decisions import decide, notes_on
 from lexirecall.gates.requirements import parse_requirements
 from lexirecall.statistics.gates import chance_of_losses, fewest_losses, level_of_build, noticed_share
@@ -238,8 +238,8 @@ def test_tails_and_groups_have_their_share_of_alpha() -> None:
 @given(st.lists(st.floats(0, 1) | st.floats(0, 0.06), min_size=1, max_size=5), st.integers(0, 3))
 def test_what_has_a_p_and_what_has_an_interval_share_alpha(pvalues: list[float], num_resampled: int) -> None:
     row = parse_measure("AP")
-    compared = [Compared(row, "mean", None, -1, -2, 0, 9, 1, 2, 6, "t", p, 1) for p in pvalues]
-    resampled = Compared(row, "tail:0.1", None, -1, -2, -1, 9, None, None, None, "t", math.nan, math.nan)
+    compared = [BaselineDifference(row, "mean", None, -1, -2, 0, 9, 1, 2, 6, "t", p, 1) for p in pvalues]
+    resampled = BaselineDifference(row, "tail:0.1", None, -1, -2, -1, 9, None, None, None, "t", math.nan, math.nan)
     decisions = decide(compared + [resampled] * num_resampled, 0.05, None, are_identical=False)
     share = 0.05 * len(pvalues) / len(decisions)
     # all with a p together have their share of alpha, and the other intervals the rest

@@ -14,8 +14,8 @@ from lexirecall.aggregation import Certainty
 from lexirecall.measures import AP, Measure
 from lexirecall.results import Scores
 from lexirecall.statistics import mean_intervals, quantile_intervals, studentized_intervals
-from lexirecall.statistics.over import Over
 from lexirecall.statistics.proportions import preference_interval
+from lexirecall.statistics.queryaggregate import QueryAggregate
 from lexirecall.verbs.intervals import Intervals
 
 SIZE = 24
@@ -97,9 +97,9 @@ def test_medians_quantiles_and_tails_have_their_own() -> None:
     asked = ["median", "quantile:0.1", "quantile:0.9", "tail:0.5"]
     scores = evaluate(QRELS, RUNS, ["AP", "Depth@1"], over=asked, corpus_size=50, interval=True)
     for name in asked[:3]:
-        lows, highs = quantile_intervals(scores.values[:, :, 0].T, Over.parse(name))
+        lows, highs = quantile_intervals(scores.values[:, :, 0].T, QueryAggregate.parse(name))
         assert ends_of(scores, over=name, measure="AP") == pairs((np.maximum(lows, 0), np.minimum(highs, 1)))
-    lows, highs = studentized_intervals(-scores.values[:, :, 1].T, Over.parse("tail:0.5"))
+    lows, highs = studentized_intervals(-scores.values[:, :, 1].T, QueryAggregate.parse("tail:0.5"))
     tails = [(max(-high, 1), None if math.isinf(low) else -low) for low, high in pairs((lows, highs))]
     assert ends_of(scores, over="tail:0.5", measure="Depth@1") == tails
     text = scores.render()
@@ -112,7 +112,9 @@ def test_an_end_that_nothing_limits_is_open() -> None:
     assert all(low is not None and high is None for low, high in ends_of(scores))
     assert ", open]" in scores.render()
     asked = Certainty(interval=True)
-    assert np.isinf(Intervals.of(scores.values, scores.measures, asked, over=Over.parse("quantile:0.95")).highs).all()
+    assert np.isinf(
+        Intervals.of(scores.values, scores.measures, asked, over=QueryAggregate.parse("quantile:0.95")).highs
+    ).all()
 
 
 def test_what_has_none_is_told_in_one_sentence_for_each_reason() -> None:

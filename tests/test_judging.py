@@ -12,9 +12,9 @@ import naive
 from lexirecall import evaluate
 from lexirecall.formats.listing import load_lists
 from lexirecall.judgments import FloatArray
-from lexirecall.labels import judging
+from lexirecall.labels import judgingorder
 from lexirecall.labels.forecasts import RunPairs, sample
-from lexirecall.labels.judging import Candidate, effects_of, label_weights, to_judge
+from lexirecall.labels.judgingorder import Candidate, effects_of, label_weights, to_judge
 from lexirecall.labels.pools import Labelling, LabelPool, pools_of
 from lexirecall.labels.rates import Rates, stated_rate
 from lexirecall.manifest import Conventions, Policies
@@ -60,7 +60,7 @@ def test_weights_are_those_of_the_definition(data: st.DataObject, num_runs: int,
 
 def test_portions_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     at_once = [listed(10, measure) for measure in ("LexiRecall", "AP")]
-    monkeypatch.setattr(judging, "_AT_A_TIME", 2)
+    monkeypatch.setattr(judgingorder, "_AT_A_TIME", 2)
     for whole, parts in zip(at_once, (listed(10, measure) for measure in ("LexiRecall", "AP")), strict=True):
         assert [each.document for each in whole] == [each.document for each in parts]
         assert [each.weight for each in whole] == pytest.approx([each.weight for each in parts])

@@ -24,7 +24,7 @@ from lexirecall.manifest import Conventions, Policies
 from lexirecall.measures import AP, DEPTH, INF_AP, LAST_REL, NDCG, SL1, R
 from lexirecall.names import Evaluable, parse_measures
 from lexirecall.progress import Progress
-from lexirecall.verbs.evaluate import Valued
+from lexirecall.verbs.evaluate import QueryValues
 from strategies import LEVELS, costly
 from table import needs_size
 from test_measures_against_naive import settings_tried
@@ -122,7 +122,7 @@ def test_bounds_are_those_of_all_labellings_where_every_measure_sees_the_bottom_
     for row, (low, high) in zip(rows, found, strict=True):
         labelling = Labelling(("run",), Conventions(imputation="paper"), grade_of(row, policies), np.array([N]))
         positions = labelling.positions([pool], [every_labelling(pool)])
-        values = Valued.of(positions, [row], policies).placed[0, :, 0]
+        values = QueryValues.of(positions, [row], policies).placed[0, :, 0]
         if not math.isnan(values[0]):
             assert same(low, np.nanmin(values))
             assert same(high, np.nanmax(values))
@@ -243,7 +243,7 @@ def test_values_lie_within_their_bounds_to_the_last_digit() -> None:
     labelling = labelling_of(runs, N)
     found = bounds_of(pools, rows, labelling, policies=Policies())
     positions = labelling.positions(pools, [np.zeros((1, len(DOCUMENTS)), bool)])
-    values = Valued.of(positions, rows, Policies()).values
+    values = QueryValues.of(positions, rows, Policies()).values
     assert not (values < found.low).any()
     assert not (values > found.high).any()
     assert (np.isnan(values) == np.isnan(found.low)).all()

@@ -12,7 +12,7 @@ import lexirecall
 from lexirecall import notebook
 from lexirecall.labels.stops import evaluate_stops
 from lexirecall.manifest import Note
-from lexirecall.notebook import Displayed, DisplayedResult
+from lexirecall.notebook import DisplayedResult, NotebookDisplay
 from lexirecall.results import Discoveries, PolicyScores
 from lexirecall.tables import Table
 
@@ -24,7 +24,7 @@ RUNS = {
 }
 OLD, NEW = RUNS.values()
 EXPLAINED = lexirecall.explain(QRELS, RUNS)
-RESULTS: dict[str, Displayed] = {
+RESULTS: dict[str, NotebookDisplay] = {
     "scores": lexirecall.evaluate(QRELS, RUNS),
     "scores over groups": lexirecall.evaluate(QRELS, RUNS, ["AP"], over=["mean", "min"]),
     "comparison": lexirecall.compare(QRELS, RUNS),
@@ -86,7 +86,7 @@ class Elements(HTMLParser):
         self.words.append(data)
 
 
-def html_of(result: Displayed) -> Elements:
+def html_of(result: NotebookDisplay) -> Elements:
     return Elements(result._repr_html_())
 
 
@@ -192,7 +192,7 @@ class Laid(DisplayedResult):
 
     def _parts(self) -> list[notebook.CellPart]:
         table = Table(("run", "x"), ((EVIL, "1"),), footnote="below")
-        return ["a_b\x1b", "two\n  lines", table, notebook.Titled("A & B", table)]
+        return ["a_b\x1b", "two\n  lines", table, notebook.TitledTable("A & B", table)]
 
 
 def test_every_part_has_its_place_in_every_form() -> None:

@@ -14,8 +14,8 @@ from lexirecall.formats.listing import load_lists
 from lexirecall.learn.baselines import BASELINES
 from lexirecall.learn.candidates import MOST_SAMPLED, MOST_TOP, candidates_of, learnable
 from lexirecall.learn.features import FEATURES, shares_of_scores
-from lexirecall.learn.fitting import Learnable, fit
-from lexirecall.learn.ordered import OrderedObjective
+from lexirecall.learn.featureweights import TrainingQuery, fit
+from lexirecall.learn.orderedobjective import OrderedObjective
 from lexirecall.learn.rankings import places_by
 from strategies import quick
 
@@ -98,14 +98,14 @@ def test_a_wrong_discount_or_temperature_is_refused(wrong: dict[str, float]) -> 
 # Minimising it
 
 
-def simple(seed: int) -> list[Learnable]:
+def simple(seed: int) -> list[TrainingQuery]:
     """Return queries whose first feature tells what is relevant, and whose second one is noise."""
     rng = np.random.default_rng(seed)
     made = []
     for _ in range(8):
         features = rng.random((20, 2))
         features[:4, 0] += 1
-        made.append(Learnable(features.astype(np.float32), 4, np.ones(16, np.float32)))
+        made.append(TrainingQuery(features.astype(np.float32), 4, np.ones(16, np.float32)))
     return made
 
 

@@ -244,7 +244,7 @@ def test_an_unforeseen_error_is_a_message(
     command: Command, monkeypatch: pytest.MonkeyPatch, error: BaseException, said: str
 ) -> None:
     monkeypatch.delenv("LEXIRECALL_TRACEBACK", raising=False)
-    monkeypatch.setattr("lexirecall.verbs.given.project", raising(error))
+    monkeypatch.setattr("lexirecall.verbs.subject.project", raising(error))
     outcome = command("eval", *PAIR)
     assert (outcome.code, outcome.out) == (1, "")
     assert outcome.err.startswith(said)
@@ -253,7 +253,7 @@ def test_an_unforeseen_error_is_a_message(
 
 def test_the_traceback_is_shown_to_those_who_ask(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LEXIRECALL_TRACEBACK", "1")
-    monkeypatch.setattr("lexirecall.verbs.given.project", raising(ZeroDivisionError("division by zero")))
+    monkeypatch.setattr("lexirecall.verbs.subject.project", raising(ZeroDivisionError("division by zero")))
     outcome = command("eval", *PAIR)
     assert outcome.code == 1
     assert outcome.err.startswith("Traceback (most recent call last):\n")
@@ -261,7 +261,7 @@ def test_the_traceback_is_shown_to_those_who_ask(command: Command, monkeypatch: 
 
 
 def test_a_reader_that_leaves_is_no_bug(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lexirecall.verbs.given.project", raising(BrokenPipeError()))
+    monkeypatch.setattr("lexirecall.verbs.subject.project", raising(BrokenPipeError()))
     outcome = command("eval", *PAIR)
     assert (outcome.code, outcome.err) == (141, "")
 

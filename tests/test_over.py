@@ -14,7 +14,13 @@ import naive
 from lexirecall import evaluate
 from lexirecall.errors import UsageError
 from lexirecall.results import Scores
-from lexirecall.statistics.over import Over, over_queries, quantile_intervals, quantile_places, tail_influence
+from lexirecall.statistics.queryaggregate import (
+    QueryAggregate,
+    over_queries,
+    quantile_intervals,
+    quantile_places,
+    tail_influence,
+)
 from strategies import quick
 
 NAMES = ("mean", "median", "min", "quantile:0.5", "quantile:0.07", "quantile:1", "tail:0.1", "tail:0.35", "tail:1")
@@ -37,7 +43,7 @@ def same(found: float, expected: Fraction | float) -> bool:
 
 def of(name: str, values: list[float], direction: int = 1, *, is_sum: bool = False) -> float:
     table = np.array(values, float).reshape(1, len(values), 1)
-    made = over_queries(table, Over.parse(name), directions=np.array([direction]), is_sum=np.array([is_sum]))
+    made = over_queries(table, QueryAggregate.parse(name), directions=np.array([direction]), is_sum=np.array([is_sum]))
     return float(made.item())
 
 
@@ -65,7 +71,7 @@ def test_a_number_does_not_depend_on_the_order_of_queries(values: list[float], n
 def test_runs_and_measures_do_not_touch_each_other(values: list[float], name: str) -> None:
     other = [1.0 - i for i in range(len(values))]
     table = np.array([[values, other], [other, values]], float).transpose(0, 2, 1)
-    made = over_queries(table, Over.parse(name), directions=np.array([-1, 1]))
+    made = over_queries(table, QueryAggregate.parse(name), directions=np.array([-1, 1]))
     expected = [[of(name, values, -1), of(name, other)], [of(name, other, -1), of(name, values)]]
     np.testing.assert_array_equal(made, expected)
 
@@ -97,7 +103,9 @@ def test_a_query_that_was_never_whole_counts_as_deepest() -> None:
 @quick(80)
 def test_the_interval_of_a_quantile_is_between_ordered_values(column: list[float], twentieths: int) -> None:
     share = Fraction(twentieths, 20)
-    low, high = quantile_intervals(np.array([*column, math.nan])[:, None], Over.parse(f"quantile:{twentieths / 20}"))
+    low, high = quantile_intervals(
+        np.array([*column, math.nan])[:, None], QueryAggregate.parse(f"quantile:{twentieths / 20}")
+    )
     expected = naive.quantile_interval(column, share, Fraction(1, 20))
     is_none = expected == (-math.inf, math.inf) and naive.quantile_interval(
         list(range(len(column))), share, Fraction(1, 20)
@@ -123,7 +131,7 @@ def test_a_tail_of_all_values_moves_as_their_mean() -> None:
 
 @pytest.mark.parametrize("name", [*NAMES, "quantile:.5", "tail:1e-1"])
 def test_a_name_is_printed_as_typed(name: str) -> None:
-    assert str(Over.parse(name)) == name
+    assert str(QueryAggregate.parse(name)) == name
 
 
 @pytest.mark.parametrize(
@@ -144,7 +152,7 @@ def test_a_name_is_printed_as_typed(name: str) -> None:
 )
 def test_nonsense_is_refused_all_at_once(names: list[str], problem: str) -> None:
     with pytest.raises(UsageError) as raised:
-        Over.parse_all(names)
+        QueryAggregate.parse_all(names)
     assert raised.value.problem == f"over: {problem}"
     assert raised.value.remedy
 

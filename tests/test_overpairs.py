@@ -11,8 +11,8 @@ from scipy import stats
 
 import naive
 from lexirecall.statistics.differences import of_same_queries
-from lexirecall.statistics.over import Over
 from lexirecall.statistics.overpairs import OverPairs, compare_over
+from lexirecall.statistics.queryaggregate import QueryAggregate
 from strategies import quick
 
 NAMES = ("mean", "median", "min", "quantile:0.5", "quantile:0.9", "tail:0.1", "tail:0.6", "tail:1")
@@ -31,7 +31,7 @@ def tables(draw: st.DrawFn) -> Table:
 
 def compared(table: Table, name: str, direction: int = 1) -> OverPairs:
     a, b = np.triu_indices(len(table), 1)
-    return compare_over(np.array(table), Over.parse(name), a, b, direction=direction, alpha=ALPHA)
+    return compare_over(np.array(table), QueryAggregate.parse(name), a, b, direction=direction, alpha=ALPHA)
 
 
 def common(x: list[float], y: list[float]) -> Table:

@@ -8,7 +8,7 @@ import pytest
 from command import Command
 from lexirecall.errors import UsageError
 from lexirecall.paper import EXHIBITS, reproduce
-from lexirecall.paper.exhibit import Exhibit, Held
+from lexirecall.paper.exhibit import Exhibit, PaperValue
 
 GOOD: dict[str, bytes] = {}
 
@@ -88,9 +88,9 @@ def test_the_same_seed_gives_the_same_numbers() -> None:
 
 
 def test_a_value_is_held_against_the_paper() -> None:
-    assert not Held(0.3127, 0.313).differs
-    assert Held(0.8257, 0.825).differs
-    assert not Held(0.5, None).differs
+    assert not PaperValue(0.3127, 0.313).differs
+    assert PaperValue(0.8257, 0.825).differs
+    assert not PaperValue(0.5, None).differs
 
 
 def test_what_is_undefined_is_a_dash() -> None:

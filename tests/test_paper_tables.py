@@ -26,11 +26,11 @@ from lexirecall.paper import (
     ties_by_relevant,
     worst_case_agreement,
 )
-from lexirecall.paper.beside import beside, tolerance_of_shares
-from lexirecall.paper.coinciding import coinciding
-from lexirecall.paper.exhibit import Exhibit, Held
+from lexirecall.paper.exhibit import Exhibit, PaperValue
+from lexirecall.paper.papervalues import beside, tolerance_of_shares
 from lexirecall.paper.property_methods import COLUMNS
 from lexirecall.paper.rankings import random_placements, random_positions
+from lexirecall.paper.sharedlines import coinciding
 from lexirecall.tables import FORMATS
 from lexirecall.theory import tie_probability, tie_probability_tse
 
@@ -463,7 +463,7 @@ def test_two_samples_may_be_as_far_apart_as_their_spread_and_rounding_allow() ->
 
 
 def test_what_the_paper_does_not_print_is_left_empty_and_never_differs() -> None:
-    table = beside("n", {10: {"TSE": Held(0.5, None)}})
+    table = beside("n", {10: {"TSE": PaperValue(0.5, None)}})
     assert table.rows == (("10", "ours", "0.5000"), ("", "paper", ""))
     assert not table.marks
     assert not table.footnote

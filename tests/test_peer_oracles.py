@@ -6,7 +6,7 @@ import pytest
 
 from suites import oracles
 from suites.cases import Cases, draw_cases
-from suites.oracles import Known, tally
+from suites.oracles import KnownScores, tally
 
 CASES = Cases({"1": {"a": 1}, "2": {"a": 2}}, {"1": {"a": 1.0}, "2": {"a": 1.0}})
 
@@ -30,7 +30,9 @@ def test_ratios_of_counts_must_be_equal_to_the_last_bit() -> None:
 
 
 def test_a_difference_with_a_reason_is_counted_and_one_without_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    high = Known("ranx", ("map",), "high grades", lambda grades, _scores, _ours, _theirs: max(grades.values()) > 1)
+    high = KnownScores(
+        "ranx", ("map",), "high grades", lambda grades, _scores, _ours, _theirs: max(grades.values()) > 1
+    )
     monkeypatch.setattr(oracles, "KNOWN", (high,))
     made = tally("ranx", "map", CASES, {"1": 0.1, "2": 0.1}, {"1": 0.2, "2": 0.2})
     assert (made.num_cases, made.num_equal, made.reasons, len(made.unexplained)) == (2, 0, {"high grades": 1}, 1)

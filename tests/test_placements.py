@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import naive
 from lexirecall import project
 from lexirecall.judgments import BoolArray, IntArray, offsets_of
-from lexirecall.measures.owned import OwnedDocuments, owned_documents
+from lexirecall.measures.ownership import OwnedDocuments, owned_documents
 from lexirecall.measures.providers import shares_of_providers
 from lexirecall.statistics import Placements, permute_owners
 from strategies import quick

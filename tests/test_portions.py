@@ -14,7 +14,7 @@ from lexirecall.measures import AP
 from lexirecall.names import Evaluable
 from lexirecall.positions import Positions
 from lexirecall.preferences import Preference
-from lexirecall.preferences.contrasts import ByPair, Contrasts, signs_of_ranks
+from lexirecall.preferences.contrasts import Contrasts, PairPreferences, signs_of_ranks
 from lexirecall.preferences.orders import lexirecall_ranks
 from lexirecall.results import Comparison
 from lexirecall.statistics import Differences
@@ -217,5 +217,5 @@ def test_signs_are_signs_also_where_blocks_hold_floats(make: Callable[[Preferenc
 def test_what_follows_from_values_is_computed_by_pair() -> None:
     positions = project({"q": {"a": 1}}, {"x": {"q": ["a"]}, "y": {"q": ["b", "a"]}})
     kinds = [type(contrasts_of(row, positions).compared).__name__ for row in ROWS]
-    assert kinds == ["RankSigns"] * 2 + ["ByLevel"] * 3 + ["ValueDifferences"] * 4 + ["_Kept"]
-    assert all(isinstance(contrasts_of(row, positions).compared, ByPair) for row in (*ROWS, AP))
+    assert kinds == ["RankSigns"] * 2 + ["LevelPreferences"] * 3 + ["ValueDifferences"] * 4 + ["_WholeBlocks"]
+    assert all(isinstance(contrasts_of(row, positions).compared, PairPreferences) for row in (*ROWS, AP))

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from lexirecall import progress
-from lexirecall.progress import Progress, Stopped
+from lexirecall.progress import Interruption, Progress
 
 CLEARED = "\r\033[K\033[?25h"
 
@@ -66,7 +66,7 @@ def test_work_before_the_bar_appeared_counts(terminal: Terminal, monkeypatch: py
 
 
 def test_an_error_finds_a_clear_line(terminal: Terminal) -> None:
-    with pytest.raises(Stopped), Progress("reading", 2) as shown:  # noqa: PT012 - the bar must have been drawn
+    with pytest.raises(Interruption), Progress("reading", 2) as shown:  # noqa: PT012 - the bar must have been drawn
         shown.advance(1)
         shown.stop()
         shown.advance(1)

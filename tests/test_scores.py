@@ -20,8 +20,8 @@ from lexirecall import evaluate, project, project_scores
 from lexirecall.errors import DataError, FormatError, UsageError
 from lexirecall.fields import choices_of
 from lexirecall.formats import arrays, rowcounts
-from lexirecall.formats.counted import id_ranks
 from lexirecall.formats.marks import Marks
+from lexirecall.formats.scorecounts import id_ranks
 from lexirecall.installing import how_to_install
 from lexirecall.manifest import Conventions
 from lexirecall.reader import VARIABLE, is_built
@@ -47,7 +47,7 @@ def kernel(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @dataclass(frozen=True)
-class Scored:
+class RowFacts:
     """A matrix of scores with some grades, [Q, n], None where there is no judgment, and what is excluded."""
 
     scores: npt.NDArray[Any]
@@ -82,7 +82,7 @@ class Scored:
 
 
 @st.composite
-def scored(draw: st.DrawFn) -> Scored:
+def scored(draw: st.DrawFn) -> RowFacts:
     num_queries, n = draw(st.integers(1, 3)), draw(st.integers(1, len(DOCUMENTS)))
     dtype = np.dtype(draw(st.sampled_from(TYPES)))
     most = 2 ** (8 * dtype.itemsize - 1) - 1
@@ -98,7 +98,7 @@ def scored(draw: st.DrawFn) -> Scored:
         offered = {"judged": GRADES, "both": [grade for grade in GRADES if grade <= 0]}
         grades.append([draw(st.sampled_from(offered[mark])) if mark in offered else None for mark in row])
         excluded.append([i for i, mark in enumerate(row) if mark in ("excluded", "both")])
-    return Scored(scores, grades, excluded, draw(st.permutations(DOCUMENTS))[:n])
+    return RowFacts(scores, grades, excluded, draw(st.permutations(DOCUMENTS))[:n])
 
 
 def contents(positions: lexirecall.Positions) -> Iterator[Any]:
@@ -119,7 +119,7 @@ def contents(positions: lexirecall.Positions) -> Iterator[Any]:
 @pytest.mark.parametrize("ties", [ties for ties in TIES if ties != "expected"])
 @costly(100)
 @given(data=scored())
-def test_a_position_is_one_plus_the_number_of_documents_before(ties: str, data: Scored) -> None:
+def test_a_position_is_one_plus_the_number_of_documents_before(ties: str, data: RowFacts) -> None:
     positions = data.project(ties=ties)
     for q, (query, judged) in enumerate(data.qrels.items()):
         order = naive.ranked(data.lines[query], judged, ties)
@@ -136,10 +136,10 @@ def test_a_position_is_one_plus_the_number_of_documents_before(ties: str, data: 
     judged_only=st.booleans(),
     imputation=st.sampled_from(choices_of(Conventions, "imputation")),
 )
-@example(Scored(np.zeros((1, 3)), [[1, 0, None]], [[2]], ["a", "b", "c"]), None, False, "pessimistic")
+@example(RowFacts(np.zeros((1, 3)), [[1, 0, None]], [[2]], ["a", "b", "c"]), None, False, "pessimistic")
 @pytest.mark.filterwarnings("ignore:optimistic imputation")
 def test_positions_are_those_of_a_run_with_every_document(
-    ties: str, data: Scored, depth: int | None, judged_only: bool, imputation: str
+    ties: str, data: RowFacts, depth: int | None, judged_only: bool, imputation: str
 ) -> None:
     options: dict[str, Any] = {"ties": ties, "depth": depth, "judged_only": judged_only, "imputation": imputation}
     if ties == "expected" and ((judged_only and depth) or imputation == "optimistic"):  # which has no closed form

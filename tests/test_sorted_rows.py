@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from lexirecall import LexirecallError, load_judgments
 from lexirecall.fields import choices_of
 from lexirecall.formats import sortedrows
-from lexirecall.formats.assembly import SortedRead, runs_of
+from lexirecall.formats.assembly import SortedRankings, runs_of
 from lexirecall.formats.columns import Columns, find_columns
 from lexirecall.formats.roletable import open_frame
 from lexirecall.formats.rows import project_rows, read_rows
@@ -335,7 +335,7 @@ def test_only_the_judgments_of_queries_that_repeat_a_document_are_looked_at_agai
 ) -> None:
     seen: list[tuple[tuple[str, ...], int]] = []
 
-    def watched(table: Any, name: str, judgments: Judgments, *given: Any, **options: Any) -> SortedRead:
+    def watched(table: Any, name: str, judgments: Judgments, *given: Any, **options: Any) -> SortedRankings:
         seen.append((judgments.queries, len(table.frame)))
         return read_rows(table, name, judgments, *given, **options)
 

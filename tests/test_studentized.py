@@ -12,20 +12,22 @@ import naive
 from lexirecall.errors import UsageError
 from lexirecall.judgments import FloatArray
 from lexirecall.statistics import bootstrap, mean_intervals, studentized, studentized_intervals
-from lexirecall.statistics.over import Over
+from lexirecall.statistics.queryaggregate import QueryAggregate
 from strategies import quick
 from test_bootstrap import draws
 
 ALPHA = Fraction(1, 10)
 VALUES = (0.0, 0.1, 0.2, 0.3, 1 / 3, 0.7, 1.0, 17.0)
-MEAN = Over.parse("mean")
+MEAN = QueryAggregate.parse("mean")
 
 
 def columns(size: int) -> st.SearchStrategy[list[float]]:
     return st.lists(st.sampled_from(VALUES), min_size=size, max_size=size)
 
 
-def ends(column: list[float], over: Over = MEAN, num_resamples: int = 59, seed: int = 0) -> tuple[float, float]:
+def ends(
+    column: list[float], over: QueryAggregate = MEAN, num_resamples: int = 59, seed: int = 0
+) -> tuple[float, float]:
     low, high = studentized_intervals(
         np.array(column)[:, None], over, num_resamples=num_resamples, seed=seed, alpha=float(ALPHA)
     )
@@ -41,7 +43,7 @@ def simulated(shape: tuple[int, ...], seed: int = 0) -> FloatArray:
 )
 @quick(80)
 def test_the_ends_are_those_of_the_definition(column: list[float], name: str, seed: int) -> None:
-    over, n = Over.parse(name), len(column)
+    over, n = QueryAggregate.parse(name), len(column)
     k = n if name == "mean" else math.ceil(Fraction(name[5:]) * n)
     found = ends(column, over, seed=seed)
     if k < 5 or len(set(sorted(column)[:k])) == 1:
@@ -54,7 +56,7 @@ def test_the_ends_are_those_of_the_definition(column: list[float], name: str, se
 def test_many_queries_are_resampled_like_few() -> None:
     column = simulated((150,)).round(2).tolist()
     expected = naive.studentized_interval(column, 15, draws(150, 59, 0), ALPHA)
-    assert ends(column, Over.parse("tail:0.1")) == pytest.approx(expected)
+    assert ends(column, QueryAggregate.parse("tail:0.1")) == pytest.approx(expected)
 
 
 def test_queries_without_a_value_are_as_if_they_were_not_there() -> None:
@@ -67,7 +69,7 @@ def test_queries_without_a_value_are_as_if_they_were_not_there() -> None:
 
 @pytest.mark.parametrize("name", ["mean", "tail:0.3"])
 def test_neither_blocks_nor_the_other_columns_show(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    values, over = simulated((31, 6)), Over.parse(name)
+    values, over = simulated((31, 6)), QueryAggregate.parse(name)
     whole = studentized_intervals(values, over, num_resamples=500)
     monkeypatch.setattr(bootstrap, "_BLOCK", 31 * 7)
     monkeypatch.setattr(studentized, "_KEPT", 500 * 4)
@@ -86,10 +88,12 @@ def test_what_has_no_interval() -> None:
     for column in (few, equal, endless):
         assert np.isnan(studentized_intervals(column[:, None], num_resamples=99)).all()
     alike = np.append(np.zeros(6), [0.1, 0.3, 0.4, 0.9])[:, None]  # what lies beyond them is no measure of the tail
-    assert np.isnan(studentized_intervals(alike, Over.parse("tail:0.6"), num_resamples=99)).all()
-    tails = studentized_intervals(simulated((40, 1)), Over.parse("tail:0.1"), num_resamples=99)
+    assert np.isnan(studentized_intervals(alike, QueryAggregate.parse("tail:0.6"), num_resamples=99)).all()
+    tails = studentized_intervals(simulated((40, 1)), QueryAggregate.parse("tail:0.1"), num_resamples=99)
     assert np.isnan(tails).all()  # four queries
-    assert not np.isnan(studentized_intervals(simulated((50, 1)), Over.parse("tail:0.1"), num_resamples=99)).any()
+    assert not np.isnan(
+        studentized_intervals(simulated((50, 1)), QueryAggregate.parse("tail:0.1"), num_resamples=99)
+    ).any()
 
 
 def test_resamples_of_equal_values_leave_an_end_open() -> None:

@@ -21,10 +21,10 @@ from command import Command
 from lexirecall import compare, evaluate, load_judgments, project, unjudged
 from lexirecall.errors import DataError, LexirecallError, UsageError
 from lexirecall.labels import forecasts, missing, wholeruns
-from lexirecall.labels.asking import VIEWS
 from lexirecall.labels.flips import RULES
 from lexirecall.labels.missingresult import KINDS
 from lexirecall.labels.missingtables import COLUMNS
+from lexirecall.labels.unjudgedoptions import VIEWS
 from lexirecall.labels.wholeruns import compare_with_safe
 from lexirecall.measures import MEASURES
 from lexirecall.preferences import PREFERENCES

@@ -28,9 +28,9 @@ from validity_tables import TESTS, Rate, Shown, conclusions, covered, erred, sho
 from lexirecall import compare, evaluate, gate, project
 from lexirecall.judgments import FloatArray
 from lexirecall.labels.certificates import Certificate, ReviewCounts, SampleCount
-from lexirecall.measures.owned import OwnedDocuments
-from lexirecall.statistics.over import Over, over_queries
+from lexirecall.measures.ownership import OwnedDocuments
 from lexirecall.statistics.proportions import preference_interval
+from lexirecall.statistics.queryaggregate import QueryAggregate, over_queries
 
 
 @pytest.mark.parametrize("pair", [Pair("signs", 5, 0.2, 0.5), Pair("signs", 6, 0.5, 0.0), Pair("signs", 4, 0.0, 1.0)])
@@ -168,7 +168,7 @@ def test_the_page_has_five_conclusions_and_only_what_was_simulated(tiny: None, t
 def test_the_true_number_is_that_of_many_queries(over: str, effect: float) -> None:
     pair = TailPair("measure", over, 20_000, effect)
     (values,) = validity_over.draw_values(pair, 1, np.random.default_rng(3))
-    number = over_queries(values[0].reshape(1, -1, 1), Over.parse(over)).item()
+    number = over_queries(values[0].reshape(1, -1, 1), QueryAggregate.parse(over)).item()
     assert number == pytest.approx(validity_over.true_number("measure", over, effect), rel=0.1)
 
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st  # noqa: E402
 
 import naive  # noqa: E402
 from lexirecall.errors import DataError, UsageError  # noqa: E402
-from lexirecall.formats.embeddings import fused, gpu, project_embeddings  # noqa: E402
+from lexirecall.formats.embeddings import fusedkernels, gpu, project_embeddings  # noqa: E402
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 HALVES = (torch.float16, torch.bfloat16)[: 1 + (DEVICE == "cuda")]  # the interpreter cannot multiply bfloat16
@@ -35,7 +35,7 @@ def _small_tiles() -> Iterator[None]:
         return
     with pytest.MonkeyPatch.context() as patch:
         for name, value in {"ROWS": 16, "COLUMNS": 32, "DEPTH": 16, "PAIRS": 48, "WRITTEN": 512, "FEW": 4}.items():
-            patch.setattr(fused, name, value)
+            patch.setattr(fusedkernels, name, value)
         yield
 
 
@@ -73,71 +73,71 @@ def naive_counts(scores: Any, thresholds: Any) -> tuple[list[list[int]], list[li
 @settings(max_examples=8, deadline=None)
 @given(st.integers(0, 2**32), st.integers(1, 40), st.integers(1, 70))
 def test_counts_are_those_of_all_scores(similarity: str, number: int, seed: int, num_queries: int, size: int) -> None:
-    queries, block = vectors(seed, num_queries), fused.HalfBlock.of(vectors(seed + 1, size), similarity)
-    scores = fused.scores(queries, block)
+    queries, block = vectors(seed, num_queries), fusedkernels.HalfBlock.of(vectors(seed + 1, size), similarity)
+    scores = fusedkernels.scores(queries, block)
     thresholds = asked(scores, seed, number)
-    above, tied = fused.count(queries, block, thresholds)
+    above, tied = fusedkernels.count(queries, block, thresholds)
     assert (above.tolist(), tied.tolist()) == naive_counts(scores, thresholds)
 
 
 @settings(max_examples=8, deadline=None)
 @given(st.integers(0, 2**32), st.integers(1, 40), st.integers(1, 70))
 def test_queries_with_many_thresholds_are_counted_by_search(seed: int, num_queries: int, size: int) -> None:
-    queries, block = vectors(seed, num_queries), fused.HalfBlock.of(vectors(seed + 1, size))
-    scores = fused.scores(queries, block)
+    queries, block = vectors(seed, num_queries), fusedkernels.HalfBlock.of(vectors(seed + 1, size))
+    scores = fusedkernels.scores(queries, block)
     thresholds = asked(scores, seed, 7)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fused, "MOST", 3)
-        above, tied = fused.count(queries, block, thresholds)
+        patch.setattr(fusedkernels, "MOST", 3)
+        above, tied = fusedkernels.count(queries, block, thresholds)
     assert (above.tolist(), tied.tolist()) == naive_counts(scores, thresholds)
 
 
 def test_counts_of_blocks_add_up() -> None:
     queries, corpus = vectors(1, 20), vectors(2, 90)
-    thresholds = asked(fused.scores(queries, fused.HalfBlock.of(corpus)), 3, 5)
-    whole = fused.count(queries, fused.HalfBlock.of(corpus), thresholds)
-    parts = [fused.count(queries, fused.HalfBlock.of(part), thresholds) for part in corpus.split(37)]
+    thresholds = asked(fusedkernels.scores(queries, fusedkernels.HalfBlock.of(corpus)), 3, 5)
+    whole = fusedkernels.count(queries, fusedkernels.HalfBlock.of(corpus), thresholds)
+    parts = [fusedkernels.count(queries, fusedkernels.HalfBlock.of(part), thresholds) for part in corpus.split(37)]
     for kind in range(2):
         assert torch.equal(whole[kind], sum(part[kind] for part in parts))
 
 
 @pytest.mark.parametrize("dtype", HALVES)
 def test_a_pair_is_a_cell_of_all_scores(dtype: object) -> None:
-    queries, block = vectors(1, 21, dtype=dtype), fused.HalfBlock.of(vectors(2, 75, dtype=dtype), "l2")
-    scores = fused.scores(queries, block)
-    assert torch.equal(fused.pairs(queries, block, *every_pair(21, 75)).view(21, 75), scores)
+    queries, block = vectors(1, 21, dtype=dtype), fusedkernels.HalfBlock.of(vectors(2, 75, dtype=dtype), "l2")
+    scores = fusedkernels.scores(queries, block)
+    assert torch.equal(fusedkernels.pairs(queries, block, *every_pair(21, 75)).view(21, 75), scores)
 
 
 @on_a_gpu
 @pytest.mark.parametrize("similarity", SIMILARITIES)
 @pytest.mark.parametrize("dtype", HALVES)
 def test_a_pair_has_the_score_that_is_compared_to_the_bit(similarity: str, dtype: object) -> None:
-    queries, block = normal(1, 21, dtype=dtype), fused.HalfBlock.of(normal(2, 75, dtype=dtype), similarity)
-    scores = fused.scores(queries, block)
-    assert torch.equal(fused.pairs(queries, block, *every_pair(21, 75)).view(21, 75), scores)
+    queries, block = normal(1, 21, dtype=dtype), fusedkernels.HalfBlock.of(normal(2, 75, dtype=dtype), similarity)
+    scores = fusedkernels.scores(queries, block)
+    assert torch.equal(fusedkernels.pairs(queries, block, *every_pair(21, 75)).view(21, 75), scores)
 
 
 @on_a_gpu
 def test_a_copy_of_a_document_ties_with_it_wherever_it_is() -> None:
     corpus = normal(2, 75)
     corpus[[3, 40, 74]] = corpus[20].clone()
-    queries, block = normal(1, 21), fused.HalfBlock.of(corpus)
+    queries, block = normal(1, 21), fusedkernels.HalfBlock.of(corpus)
     rows = torch.arange(21, device=DEVICE)
-    own = fused.pairs(queries, block, rows, torch.full_like(rows, 20))
-    assert fused.count(queries, block, own[:, None])[1].flatten().tolist() == [4] * 21
+    own = fusedkernels.pairs(queries, block, rows, torch.full_like(rows, 20))
+    assert fusedkernels.count(queries, block, own[:, None])[1].flatten().tolist() == [4] * 21
 
 
 @on_a_gpu
 def test_thresholds_from_a_second_kernel_would_move_positions() -> None:
     queries, corpus = normal(1, 40, 64), normal(2, 70, 64)
-    block, (rows, documents) = fused.HalfBlock.of(corpus), every_pair(40, 70)
-    own = fused.pairs(queries, block, rows, documents).view(40, 70)
+    block, (rows, documents) = fusedkernels.HalfBlock.of(corpus), every_pair(40, 70)
+    own = fusedkernels.pairs(queries, block, rows, documents).view(40, 70)
     second = (queries.double() @ corpus.double().T).float()
-    assert (fused.count(queries, block, own)[1] == 1).all()
-    assert (fused.count(queries, block, second)[1] == 0).any()  # its own document is above or below it
-    above = fused.count(queries, block, own)[0]
+    assert (fusedkernels.count(queries, block, own)[1] == 1).all()
+    assert (fusedkernels.count(queries, block, second)[1] == 0).any()  # its own document is above or below it
+    above = fusedkernels.count(queries, block, own)[0]
     assert torch.equal(above.sort(dim=1).values, torch.arange(70, device=DEVICE).expand(40, 70))
-    assert not torch.equal(fused.count(queries, block, second)[0], above)
+    assert not torch.equal(fusedkernels.count(queries, block, second)[0], above)
 
 
 @pytest.mark.parametrize("similarity", SIMILARITIES)
@@ -147,26 +147,28 @@ def test_scores_are_those_of_the_similarity(similarity: str) -> None:
     wide, documents = queries.double(), corpus.double()
     dots, lengths = wide @ documents.T, documents.norm(dim=1)
     expected = {"dot": dots, "cosine": dots / lengths.clamp(min=1e-9), "l2": dots - lengths**2 / 2}[similarity]
-    scores = fused.scores(queries, fused.HalfBlock.of(corpus, similarity)).double()
+    scores = fusedkernels.scores(queries, fusedkernels.HalfBlock.of(corpus, similarity)).double()
     torch.testing.assert_close(scores, expected, rtol=1e-5, atol=1e-5)
 
 
 def test_nothing_to_count_is_counted_as_nothing() -> None:
     queries = vectors(1, 3)
-    nothing = fused.HalfBlock.of(vectors(2, 0))
-    assert fused.count(queries, nothing, torch.zeros(3, 2, device=DEVICE))[0].tolist() == [[0, 0]] * 3
-    assert fused.count(queries, fused.HalfBlock.of(queries), torch.zeros(3, 0, device=DEVICE))[0].shape == (3, 0)
-    assert fused.pairs(queries, nothing, *every_pair(3, 0)).shape == (0,)
+    nothing = fusedkernels.HalfBlock.of(vectors(2, 0))
+    assert fusedkernels.count(queries, nothing, torch.zeros(3, 2, device=DEVICE))[0].tolist() == [[0, 0]] * 3
+    assert fusedkernels.count(queries, fusedkernels.HalfBlock.of(queries), torch.zeros(3, 0, device=DEVICE))[
+        0
+    ].shape == (3, 0)
+    assert fusedkernels.pairs(queries, nothing, *every_pair(3, 0)).shape == (0,)
 
 
 def test_scores_that_may_overflow() -> None:
     good, large, broken = vectors(1, 4), vectors(2, 4).to(torch.bfloat16), vectors(3, 4)
     large[2, 1], broken[1, 1] = 1e30, torch.nan
-    assert fused.is_bounded(good, fused.HalfBlock.of(good))
-    assert not fused.is_bounded(good, fused.HalfBlock.of(broken))
-    assert not fused.is_bounded(broken, fused.HalfBlock.of(good))
-    assert not fused.is_bounded(large, fused.HalfBlock.of(large))
-    assert fused.is_bounded(good, fused.HalfBlock.of(vectors(1, 0)))
+    assert fusedkernels.is_bounded(good, fusedkernels.HalfBlock.of(good))
+    assert not fusedkernels.is_bounded(good, fusedkernels.HalfBlock.of(broken))
+    assert not fusedkernels.is_bounded(broken, fusedkernels.HalfBlock.of(good))
+    assert not fusedkernels.is_bounded(large, fusedkernels.HalfBlock.of(large))
+    assert fusedkernels.is_bounded(good, fusedkernels.HalfBlock.of(vectors(1, 0)))
 
 
 @pytest.fixture
@@ -239,11 +241,11 @@ def test_lengths_that_float32_does_not_hold_are_refused(monkeypatch: pytest.Monk
     for factor in (1e25, 1e-25):
         odd = corpus.clone()
         odd[7] *= factor
-        assert not fused.is_bounded(queries, fused.HalfBlock.of(odd, "cosine"))
+        assert not fusedkernels.is_bounded(queries, fusedkernels.HalfBlock.of(odd, "cosine"))
         with pytest.raises(DataError, match="document 'd7' is not a finite number"):
             project_embeddings(queries, odd, QRELS, query_ids=["q1", "q2", "q3"], corpus_ids=IDS, similarity="cosine")
     odd[7] = 0
-    assert fused.HalfBlock.of(odd, "cosine").adjustments[7] == 0
+    assert fusedkernels.HalfBlock.of(odd, "cosine").adjustments[7] == 0
 
 
 def test_kernels_are_used_where_they_can_run() -> None:

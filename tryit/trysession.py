@@ -20,7 +20,7 @@ from lexirecall.names import find_row
 from lexirecall.positions import Positions
 from lexirecall.tables import FORMATS, Table
 from lexirecall.text import number_of, visible, whole_number_of
-from lexirecall.verbs.given import DEFAULT_MEASURES
+from lexirecall.verbs.subject import DEFAULT_MEASURES
 
 Asked = Mapping[str, Any]
 """What the page asks: `qrels`, `runs`, `measures`, `level` and `corpus_size`, and more for some questions."""

@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import Any
 
 from lexirecall.fields import option_of
-from lexirecall.formats.counted import ACCEPTED
+from lexirecall.formats.scorecounts import ACCEPTED
 from lexirecall.manifest import Conventions
 from source import attributes, bases, decorators, definition, methods, origin
 

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from lexirecall.gates.funnels import funnel
     from lexirecall.gates.gate import gate
     from lexirecall.judgments import Judgments
-    from lexirecall.labels.certifying import certify
+    from lexirecall.labels.certification import certify
     from lexirecall.labels.missing import unjudged
-    from lexirecall.learn.fusing import fuse
+    from lexirecall.learn.fusion import fuse
     from lexirecall.measures import Measure
     from lexirecall.meta import study
     from lexirecall.names import parse_measure, parse_preference, register
@@ -39,13 +39,13 @@ _HOME = {
     "Measure": "measures",
     "Positions": "positions",
     "Preference": "preferences",
-    "certify": "labels.certifying",
+    "certify": "labels.certification",
     "compare": "verbs.compare",
     "evaluate": "verbs.evaluate",
     "explain": "verbs.explain",
     "gate": "gates.gate",
     "funnel": "gates.funnels",
-    "fuse": "learn.fusing",
+    "fuse": "learn.fusion",
     "load_judgments": "formats",
     "load_positions": "formats",
     "parse_measure": "names",

@@ -8,13 +8,13 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 
-class ComparedByFields:
+class FieldEquality:
     """A dataclass that equals another one of its type if all fields are the same, arrays and NaN included.
 
     >>> from dataclasses import dataclass
     >>> import numpy as np
     >>> @dataclass(frozen=True)
-    ... class Means(ComparedByFields):
+    ... class Means(FieldEquality):
     ...     values: np.ndarray
     >>> Means(np.array([1, np.nan])) == Means(np.array([1, np.nan])), Means(np.array([1])) == Means(np.array([1, 1]))
     (True, False)
@@ -24,8 +24,8 @@ class ComparedByFields:
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        if cls.__eq__ is ComparedByFields.__eq__:  # so that `dataclass` leaves it as it is
-            cls.__eq__ = ComparedByFields.__eq__  # type: ignore[method-assign]
+        if cls.__eq__ is FieldEquality.__eq__:  # so that `dataclass` leaves it as it is
+            cls.__eq__ = FieldEquality.__eq__  # type: ignore[method-assign]
 
     def __eq__(self, other: object) -> bool:
         return _has_same_fields(self, other) if type(self) is type(other) else NotImplemented

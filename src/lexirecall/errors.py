@@ -24,10 +24,10 @@ _SHOWN = 80  # characters of offending text that a message repeats
 _PACKAGE = str(Path(__file__).parent) + os.sep
 
 
-class WayOn(NamedTuple):
+class FallbackOption(NamedTuple):
     """An option that lets the work go on all the same, and what each of its values does.
 
-    >>> way = WayOn("duplicates", {"first": "the first line", "best": "the highest score"})
+    >>> way = FallbackOption("duplicates", {"first": "the first line", "best": "the highest score"})
     >>> print(way.in_python())
     duplicates='first' (the first line) or 'best' (the highest score)
     >>> print(way.on_command_line())
@@ -57,7 +57,7 @@ class LexirecallError(Exception):
 
     exit_code = 1
 
-    def __init__(self, problem: str, *, remedy: str = "", way_on: WayOn | None = None) -> None:
+    def __init__(self, problem: str, *, remedy: str = "", way_on: FallbackOption | None = None) -> None:
         super().__init__(problem)
         self.problem = problem
         self.way_on = way_on
@@ -80,7 +80,7 @@ class LexirecallError(Exception):
     def offer_only(self, value: str) -> None:
         """Leave out the other values of the way on, which the caller does not have."""
         if self.way_on is not None and value in self.way_on.values:
-            self.way_on = WayOn(self.way_on.option, {value: self.way_on.values[value]})
+            self.way_on = FallbackOption(self.way_on.option, {value: self.way_on.values[value]})
             self._way_on_text = self.way_on.in_python()
 
     def offer(self, options: Iterable[str]) -> None:
@@ -105,7 +105,7 @@ class FormatError(LexirecallError):
     """
 
     def __init__(
-        self, source: str, line: int | None, problem: str, *, remedy: str = "", way_on: WayOn | None = None
+        self, source: str, line: int | None, problem: str, *, remedy: str = "", way_on: FallbackOption | None = None
     ) -> None:
         super().__init__(
             f"{source}:{line}: {problem}" if line else f"{source}: {problem}", remedy=remedy, way_on=way_on

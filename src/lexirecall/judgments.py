@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from lexirecall.errors import counted
-from lexirecall.notebook import CellPart, Displayed, facts
+from lexirecall.notebook import CellPart, NotebookDisplay, facts
 from lexirecall.text import to_text
 
 # as numpy.typing has them, which takes long to import
@@ -61,7 +61,7 @@ class PackedIds:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Judgments(Displayed):
+class Judgments(NotebookDisplay):
     """The judged documents of Q queries; those of query q lie at offsets[q]:offsets[q + 1], positive grades first."""
 
     queries: tuple[str, ...]

@@ -27,7 +27,7 @@ OF_UNITS = ("unit_rule", "count", "judged", "unmapped")
 """The conventions that say something only if there are units."""
 
 
-class Scored(Protocol):
+class RowFacts(Protocol):
     """What a measure or preference says about itself."""
 
     @property
@@ -109,12 +109,12 @@ class Policies:
         """What notes say of a query that does not count."""
         return "without a relevant document"
 
-    def counts_empty(self, row: Scored) -> bool:
+    def counts_empty(self, row: RowFacts) -> bool:
         """Tell whether a query without a relevant document counts as 0, or as a tie under a preference."""
         scored = getattr(row, "measure", None) or row  # a preference that is made from a measure counts as that does
         return not self.skips_empty and scored.direction > 0 and not scored.sparse
 
-    def eligible(self, judged: JudgedQueries, row: Scored | None = None) -> "npt.NDArray[np.bool_]":
+    def eligible(self, judged: JudgedQueries, row: RowFacts | None = None) -> "npt.NDArray[np.bool_]":
         """Tell which queries count, whoever answers them, [Q]; if a row is given, at its level and in its mean.
 
         Without a row, those count about whose relevant documents there is something to say.
@@ -125,7 +125,7 @@ class Policies:
             is_eligible |= num_relevant == 0
         return is_eligible
 
-    def counted(self, positions: AnsweredQueries, row: Scored | None = None) -> "npt.NDArray[np.bool_]":
+    def counted(self, positions: AnsweredQueries, row: RowFacts | None = None) -> "npt.NDArray[np.bool_]":
         """Tell which rankings count, [S, Q]: those of eligible queries, unless only answered ones do."""
         return self.eligible(positions, row) & (positions.answered | self.keeps_unanswered)
 

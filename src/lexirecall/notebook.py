@@ -11,7 +11,7 @@ or dark theme; there is no script and no style sheet, and nothing has an id that
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple, Union
 
-from lexirecall.equality import ComparedByFields
+from lexirecall.equality import FieldEquality
 from lexirecall.text import visible
 
 if TYPE_CHECKING:
@@ -31,14 +31,14 @@ _COLORS = {
 }  # fmt: skip
 
 
-class Titled(NamedTuple):
+class TitledTable(NamedTuple):
     """A table with a title."""
 
     title: str
     table: "Table"
 
 
-CellPart = Union[str, "Table", Titled]
+CellPart = Union[str, "Table", TitledTable]
 
 
 def facts(kind: str, name: str, said: Mapping[str, str]) -> "Table":
@@ -53,7 +53,7 @@ def facts(kind: str, name: str, said: Mapping[str, str]) -> "Table":
     return Table((kind, name), tuple((fact, text) for fact, text in said.items() if text), numbers_from=2)
 
 
-class Displayed(ComparedByFields):
+class NotebookDisplay(FieldEquality):
     """What shows itself in a notebook: by its parts, and by what charts are drawn from, if there are any."""
 
     __slots__ = ()
@@ -68,7 +68,7 @@ class Displayed(ComparedByFields):
         return _written(self, HTML)
 
 
-class DisplayedResult(Displayed):
+class DisplayedResult(NotebookDisplay):
     """A result: what it prints is its text, and there are the forms that notebooks are exported to.
 
     >>> from lexirecall import evaluate
@@ -100,7 +100,7 @@ class Writer(NamedTuple):
     """Takes what was written, and what charts are drawn from."""
 
 
-def _written(result: Displayed, writer: Writer) -> str:
+def _written(result: NotebookDisplay, writer: Writer) -> str:
     written = [_part(part, writer) for part in result._parts()]
     notes = [writer.note(visible(note.text)) for note in getattr(result, "notes", ())]
     return writer.whole([*written, *notes], result._pictured())
@@ -109,7 +109,7 @@ def _written(result: Displayed, writer: Writer) -> str:
 def _part(part: CellPart, writer: Writer) -> str:
     if isinstance(part, str):
         return writer.laid_out(part) if "\n" in part else writer.sentence(visible(part))
-    title, table = part if isinstance(part, Titled) else ("", part)
+    title, table = part if isinstance(part, TitledTable) else ("", part)
     return writer.table(title, table.first(ROWS))
 
 

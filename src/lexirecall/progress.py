@@ -18,7 +18,7 @@ _REST = 25  # columns of the brackets, the percentage and the time left
 _CLEAR = "\r\033[K\033[?25h"  # an empty line, and the cursor, which click hides, shown again
 
 
-class Stopped(Exception):  # noqa: N818 - nothing went wrong here
+class Interruption(Exception):  # noqa: N818 - nothing went wrong here
     """Another part of the work has failed, or the user has interrupted it."""
 
 
@@ -59,7 +59,7 @@ class Progress:
     def advance(self, units: int) -> None:
         """Report that this many more units are done."""
         if self._stopped:
-            raise Stopped
+            raise Interruption
         with self._lock:
             if self._bar is not None:
                 self._bar.update(units, is_due=time.monotonic() - self._started > PATIENCE)

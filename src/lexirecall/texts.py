@@ -58,7 +58,7 @@ class _TextSource(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Chosen:
+class _WantedTexts:
     """The ids of one role: those whose texts are wanted, and the texts found so far."""
 
     ids: set[bytes]
@@ -85,7 +85,7 @@ class Texts:
 
     given: tuple[_TextSource, ...]
     columns: Given = None
-    chosen: Mapping[str, _Chosen] = field(default_factory=dict)
+    chosen: Mapping[str, _WantedTexts] = field(default_factory=dict)
     """By role, what was wanted, and its texts."""
     roles: frozenset[str] = frozenset()
     """The roles of the ids that the files were found to have."""
@@ -110,7 +110,7 @@ class Texts:
         ('black bears', ['1 of 2 queries has no text'])
         """
         chosen = {
-            role: _Chosen({to_bytes(each) for each in ids}, limit)
+            role: _WantedTexts({to_bytes(each) for each in ids}, limit)
             for role, ids in (("query", queries), ("document", documents))
         }
         roles: set[str] = set()
@@ -144,7 +144,7 @@ class Texts:
         identifier = to_bytes(name)
         chosen = self.chosen.get(role)
         if chosen is None or identifier not in chosen.ids:
-            chosen = _Chosen({identifier})
+            chosen = _WantedTexts({identifier})
             for given in self.given:
                 with _opened(given, self.columns) as rows:
                     _Pass().take(rows(), {role: chosen}, given.name)
@@ -297,20 +297,20 @@ class _Pass:
     """The roles that its ids may have."""
     examples: list[bytes] = field(default_factory=list)
 
-    def take(self, rows: Iterable[TextRow], chosen: Mapping[str, _Chosen], name: str) -> None:
+    def take(self, rows: Iterable[TextRow], chosen: Mapping[str, _WantedTexts], name: str) -> None:
         """Keep the texts of the ids that are wanted."""
         for row in rows:
             for role in self._roles(row, chosen):
                 chosen[role].take(row.id, row.text(name))
 
-    def look(self, rows: Iterable[TextRow], known: Mapping[str, _Chosen], enough: int) -> None:
+    def look(self, rows: Iterable[TextRow], known: Mapping[str, _WantedTexts], enough: int) -> None:
         """Only tell whose ids there are, until so many roles are met."""
         for row in rows:
             self._roles(row, known)
             if len(self.met) >= enough:
                 return
 
-    def _roles(self, row: TextRow, chosen: Mapping[str, _Chosen]) -> list[str]:
+    def _roles(self, row: TextRow, chosen: Mapping[str, _WantedTexts]) -> list[str]:
         """Return the roles in which the id of a row is among these."""
         roles = tuple(chosen) if row.role is None else (row.role,)
         if len(self.examples) < EXAMPLES and row.id not in self.examples:
@@ -339,7 +339,7 @@ def _opened(
 def _read(
     given: _TextSource,
     rows: Callable[[], Iterator[TextRow]],
-    chosen: Mapping[str, _Chosen],
+    chosen: Mapping[str, _WantedTexts],
     judgments: Judgments | None,
 ) -> set[str]:
     """Take the wanted texts of one file, and return whose they are.
@@ -364,9 +364,12 @@ def _read(
     return made.met
 
 
-def _judged(judgments: Judgments) -> dict[str, _Chosen]:
+def _judged(judgments: Judgments) -> dict[str, _WantedTexts]:
     queries = {to_bytes(query) for query in judgments.queries}
-    return {"query": _Chosen(queries), "document": _Chosen({*judgments.documents.slice(0, len(judgments.documents))})}
+    return {
+        "query": _WantedTexts(queries),
+        "document": _WantedTexts({*judgments.documents.slice(0, len(judgments.documents))}),
+    }
 
 
 def _nothing_in_common(name: str, theirs: Sequence[bytes], ours: Mapping[str, set[bytes]]) -> DataError:

@@ -46,7 +46,7 @@ def json_tree(
         value = _decoded(_DATA if are_data else _SETTINGS, written)
         if written.count("[") + written.count("{") > DEEPEST:
             _check_depth(value)
-    except _Repeated as error:
+    except _RepeatedKey as error:
         problem = f"the key {shown(str(error))} occurs twice in one object"
         raise FormatError(name, line, problem, remedy="keep one of them") from None
     except json.JSONDecodeError as error:
@@ -139,7 +139,7 @@ def _finite(digits: str) -> float:
     return number
 
 
-class _Repeated(Exception):  # noqa: N818 - a detour to the error, which names the file
+class _RepeatedKey(Exception):  # noqa: N818 - a detour to the error, which names the file
     """A key occurs twice in one object."""
 
 
@@ -147,7 +147,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     content = dict(pairs)
     if len(content) < len(pairs):
         seen: set[str] = set()
-        raise _Repeated(next(key for key, _ in pairs if key in seen or seen.add(key)))  # type: ignore[func-returns-value]
+        raise _RepeatedKey(next(key for key, _ in pairs if key in seen or seen.add(key)))  # type: ignore[func-returns-value]
     return content
 
 

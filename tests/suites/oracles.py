@@ -38,7 +38,7 @@ RATIOS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownScores:
     """A difference with a reason: of which peer, in which measures, in which cases."""
 
     peer: str
@@ -58,27 +58,27 @@ def _precision(grades: Grades, scores: Grades) -> float:
 
 
 KNOWN = (
-    Known(
+    KnownScores(
         "ir_measures.gdeval", ("",), "gdeval rounds to five digits",
         lambda _grades, _scores, ours, theirs: _rounded(5, ours, theirs),
     ),
-    Known(
+    KnownScores(
         "ir_measures.judged", ("Judged",), "a grade below 0 means not judged, as in trec_eval",
         lambda grades, _scores, _ours, _theirs: min(grades.values()) < 0,
     ),
-    Known(
+    KnownScores(
         "ir_measures.compat", ("Compat",), "there a score of 0 or below is no better than not being retrieved",
         lambda _grades, scores, _ours, _theirs: min(scores.values()) <= 0,
     ),
-    Known(
+    KnownScores(
         "ir_measures.ranx", ("SetP(relative=True)",), "its provider of ranx takes relative=True and ignores it",
         lambda grades, scores, _ours, theirs: theirs == _precision(grades, scores),
     ),
-    Known(
+    KnownScores(
         "ranx", ("bpref",), "ranx has no bpref if no document is judged to be non-relevant",
         lambda grades, _scores, _ours, theirs: min(grades.values()) > 0 and isnan(theirs),
     ),
-    Known(
+    KnownScores(
         "ranx", ("rbp",), "RBP is binary at the level; in ranx grades above 1 count as gains",
         lambda grades, _scores, _ours, _theirs: any(grade > 1 for grade in grades.values()),
     ),

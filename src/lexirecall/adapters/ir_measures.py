@@ -42,7 +42,7 @@ from lexirecall.manifest import Conventions, Policies
 from lexirecall.measures import MEASURES, Measure
 from lexirecall.names import Evaluable, parse_preference
 from lexirecall.positions import Positions
-from lexirecall.verbs.evaluate import Valued
+from lexirecall.verbs.evaluate import QueryValues
 
 try:
     import ir_measures
@@ -181,7 +181,7 @@ class IrMeasuresEvaluator(ir_measures.Evaluator):
 
 def _computed(rows: list[Measure], measures: list[ir_measures.Measure], positions: Positions) -> FloatArray:
     """Return the values of measures, [Q, M]; queries without relevant documents count as trec_eval counts them."""
-    values: FloatArray = Valued.of(positions, rows, Policies(no_relevant="zero")).values[0]
+    values: FloatArray = QueryValues.of(positions, rows, Policies(no_relevant="zero")).values[0]
     for c, measure in enumerate(measures):
         is_undefined = np.isnan(values[:, c])
         if not hasattr(measure, "row"):

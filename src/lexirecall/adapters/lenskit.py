@@ -42,7 +42,7 @@ from lexirecall.manifest import READING, Policies, check_level
 from lexirecall.measures import MEASURES, Measure
 from lexirecall.names import parse_measure
 from lexirecall.positions import Positions
-from lexirecall.verbs.evaluate import Valued
+from lexirecall.verbs.evaluate import QueryValues
 
 try:
     from lenskit import metrics
@@ -132,7 +132,7 @@ class LexirecallMetric(ListMetric):
             sizes = np.array([self.corpus_size])
             found.check_corpus_size(sizes)
             found = replace(found, corpus_size=sizes)
-        values = Valued.of(found, [self.measure], Policies()).values
+        values = QueryValues.of(found, [self.measure], Policies()).values
         return float(values[0, 0, 0])
 
     @staticmethod

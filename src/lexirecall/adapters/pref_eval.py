@@ -31,9 +31,9 @@ from lexirecall.preferences import Pairs
 from lexirecall.statistics.aggregate import from_pairs, order_runs
 from lexirecall.verbs.compare import check_number
 from lexirecall.verbs.evaluate import scores_of
-from lexirecall.verbs.given import asked_of, positions_of
 from lexirecall.verbs.rank import Ranking, contrasted
 from lexirecall.verbs.scores import Scores
+from lexirecall.verbs.subject import asked_of, positions_of
 
 __all__ = ["Preferences", "aggregate", "prefer"]
 

@@ -19,7 +19,7 @@ from lexirecall.manifest import Policies
 from lexirecall.measures import Measure
 from lexirecall.names import parse_measure
 from lexirecall.positions import Positions
-from lexirecall.verbs.evaluate import Valued
+from lexirecall.verbs.evaluate import QueryValues
 
 PREFERENCES = ("prefs", "_avgjg", "qrels_jg")
 """What the names of measures of preference judgments have in them."""
@@ -75,7 +75,7 @@ def values(positions: Positions, asked: Sequence[TrecColumn], level: float) -> F
     [[0.25, 0.5], [0.0, 0.0]]
     """
     measures = [column.measure for column in asked]
-    found = Valued.of(positions, measures, Policies(level, no_relevant="zero")).values
+    found = QueryValues.of(positions, measures, Policies(level, no_relevant="zero")).values
     return np.asarray(np.nan_to_num(found[0]))
 
 

@@ -86,7 +86,9 @@ def evaluate(
         needs_judged=needs_judged(asked),
     )
     listed_topics = _topics(positions, every=complete and compat == 10, only=topic)
-    table = _Printed(positions, listed_topics, asked, values(positions, asked, level)[listed_topics], complete=complete)
+    table = _TopicValues(
+        positions, listed_topics, asked, values(positions, asked, level)[listed_topics], complete=complete
+    )
     if zscores is not None:
         table = table.with_zscores(zscores)
     lines = list(table.topic_lines()) if per_topic else []
@@ -121,7 +123,7 @@ def _topics(positions: Positions, *, every: bool, only: str | None) -> list[int]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Printed:
+class _TopicValues:
     """The values of the topics that count, [topics, columns], and how they are printed."""
 
     positions: Positions
@@ -132,7 +134,7 @@ class _Printed:
     mark: str = ""
     """What z-scores have before the name of a measure."""
 
-    def with_zscores(self, path: str | os.PathLike[str]) -> "_Printed":
+    def with_zscores(self, path: str | os.PathLike[str]) -> "_TopicValues":
         from lexirecall.adapters.trec_zscores import read_deviations, zscores  # not on top: few ask for them
 
         queries, names = self.positions.queries, [column.name for column in self.asked]

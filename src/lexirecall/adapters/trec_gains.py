@@ -27,7 +27,7 @@ PERSISTENCE = 0.9
 NO_GAINS: GainsOf = {}
 
 
-class _Gained:
+class _RankingGains:
     """What each ranking gains, document by document, and what the best order of the judged documents would gain."""
 
     def __init__(self, source: Positions, gains: GainsOf) -> None:
@@ -110,7 +110,7 @@ def g(gains: GainsOf = NO_GAINS) -> Measure:
 
 
 def _g(projection: Projection, gains: GainsOf) -> FloatArray:
-    gained = _Gained(projection.source, gains)
+    gained = _RankingGains(projection.source, gains)
     beyond = np.maximum(gained.tracks.positions - gained.per_document(gained.num_best), 0)
     cost = gained.best_sum_to(np.maximum(gained.best, 1)) + beyond
     so_far = gained.tracks.segments.accumulate(np.add, gained.gains)
@@ -124,7 +124,9 @@ def dcg(gains: GainsOf = NO_GAINS) -> Measure:
     1.5
     """
     formula = "sum_i g_i/log2(p_i + 1)"
-    return _measure("DCG", "discounted cumulative gain", formula, lambda p, gains: _Gained(p.source, gains).dcg, gains)
+    return _measure(
+        "DCG", "discounted cumulative gain", formula, lambda p, gains: _RankingGains(p.source, gains).dcg, gains
+    )
 
 
 def ideal_dcg(gains: GainsOf = NO_GAINS) -> Measure:
@@ -138,7 +140,7 @@ def ideal_dcg(gains: GainsOf = NO_GAINS) -> Measure:
 
 
 def _ideal_dcg(projection: Projection, gains: GainsOf) -> FloatArray:
-    return np.broadcast_to(_Gained(projection.source, gains).ideal_dcg, projection.source.shape)
+    return np.broadcast_to(_RankingGains(projection.source, gains).ideal_dcg, projection.source.shape)
 
 
 def ndcg(gains: GainsOf) -> Measure:
@@ -152,7 +154,7 @@ def ndcg(gains: GainsOf) -> Measure:
 
 
 def _ndcg(projection: Projection, gains: GainsOf) -> FloatArray:
-    gained = _Gained(projection.source, gains)
+    gained = _RankingGains(projection.source, gains)
     return ratio(gained.dcg, gained.ideal_dcg)
 
 
@@ -167,7 +169,7 @@ def ndcg_rel(gains: GainsOf = NO_GAINS) -> Measure:
 
 
 def _ndcg_rel(projection: Projection, gains: GainsOf) -> FloatArray:
-    gained = _Gained(projection.source, gains)
+    gained = _RankingGains(projection.source, gains)
     is_gain = gained.gains > 0
     so_far, best = gained.tracks.segments.accumulate(np.add, gained.terms), gained.best_terms
     at_each = gained.sum(np.where(is_gain, ratio(so_far, gained.best_sum_to(best)), 0.0))
@@ -188,7 +190,7 @@ def rndcg(gains: GainsOf = NO_GAINS) -> Measure:
 
 
 def _rndcg(projection: Projection, gains: GainsOf) -> FloatArray:
-    gained = _Gained(projection.source, gains)
+    gained = _RankingGains(projection.source, gains)
     terms, best, sizes = gained.terms, gained.best_terms, gained.num_best
     is_longer = (projection.source.num_retrieved > sizes + 1) & (sizes > 0)  # trec_eval ignores a single extra document
     total, count = np.zeros(gained.shape), is_longer.astype(float)
@@ -201,7 +203,7 @@ def _rndcg(projection: Projection, gains: GainsOf) -> FloatArray:
     return np.where(projection.num_relevant > 0, ratio(total, count), 0.0)
 
 
-def _turns(gained: _Gained) -> list[IntArray]:
+def _turns(gained: _RankingGains) -> list[IntArray]:
     """Return where each query's best order turns for the first time, for the second, …; 0 where it does not."""
     owners = gained.best_segments.owners
     ends = np.diff(owners, append=-1) != 0

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from lexirecall.cli.help import Documented
+from lexirecall.cli.help import DocumentedCommand
 from lexirecall.cli.options import (
     WholeNumber,
     check_files,
@@ -18,11 +18,11 @@ from lexirecall.cli.options import (
     show_notes,
 )
 from lexirecall.errors import UsageError
-from lexirecall.labels.certifying import Certifying
+from lexirecall.labels.certification import CertificateOptions
 from lexirecall.text import whole_number_of
 
 
-@click.command("certify", cls=Documented)
+@click.command("certify", cls=DocumentedCommand)
 @click.argument("qrels", metavar="[QRELS]", required=False)
 @click.argument("runs", metavar="[RUN...]", nargs=-1)
 @click.option(
@@ -51,7 +51,7 @@ from lexirecall.text import whole_number_of
     help="Say how recorded reviews ended: a number, a file with lines `query depth` or `run query depth`, or a folder "
     "of runs that were cut where they stopped.",
 )  # fmt: skip
-@record_options(Certifying)
+@record_options(CertificateOptions)
 @partial(convention_options, without=("providers",))
 @output_options()
 def command(
@@ -121,7 +121,7 @@ def _made(
         own = ("found", "sample", "relevant", "confidence", "wanted", "assume", "looks")
         given = {name: value for name, value in options.items() if name not in own}
         return draw_sample(qrels, run, draw, read=read, seed=seed, show_progress=None, **given)
-    from lexirecall.labels.certifying import certify
+    from lexirecall.labels.certification import certify
 
     options["sampled"] = options["sampled"] or None
     return certify(qrels, run, read=read, show_progress=None, **options)

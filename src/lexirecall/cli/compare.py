@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lexirecall.aggregation import Aggregation
-from lexirecall.cli.help import Documented
+from lexirecall.cli.help import DocumentedCommand
 from lexirecall.cli.options import (
     check_files,
     is_bold,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _TESTING = ("baseline", *names_of(Testing, Aggregation))
 
 
-@click.command("compare", cls=Documented)
+@click.command("compare", cls=DocumentedCommand)
 @reading_options
 @measures_option
 @testing_options

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from lexirecall.cli.help import Documented
+from lexirecall.cli.help import DocumentedCommand
 from lexirecall.errors import LexirecallError, UsageError
 
 _VARIABLE = "_LEXIRECALL_COMPLETE"
@@ -50,7 +50,7 @@ SHELLS = {
 }
 
 
-@click.command("completion", cls=Documented)
+@click.command("completion", cls=DocumentedCommand)
 @click.argument("shell", type=click.Choice(tuple(SHELLS)), required=False, metavar=f"[{'|'.join(SHELLS)}]")
 @click.option("--install", is_flag=True, help="Write the script to where the shell looks for it.")
 def command(shell: str | None, install: bool) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from lexirecall.cli.help import Documented
+from lexirecall.cli.help import DocumentedCommand
 from lexirecall.errors import LexirecallError
 from lexirecall.starts import READERS, start_of
 
@@ -16,7 +16,7 @@ SEED = 2025
 _WIDTH = 100  # of a paragraph
 
 
-@click.command("demo", cls=Documented)
+@click.command("demo", cls=DocumentedCommand)
 @click.option(
     "-o", "--output", "folder", metavar="DIR",
     help="Folder for the judgments, the runs and the report.  [default: lexirecall-demo, or the name of the reader]",

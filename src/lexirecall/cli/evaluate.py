@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lexirecall.aggregation import Aggregation, Certainty, Resampling
-from lexirecall.cli.help import Documented
+from lexirecall.cli.help import DocumentedCommand
 from lexirecall.cli.options import (
     check_files,
     is_bold,
@@ -37,7 +37,7 @@ VIEWS = ("runs", "providers", "discovery", "policies")
 _ROWS_OF = {"providers": "run and provider", "discovery": "relevant document", "policies": "policy and measure"}
 
 
-@click.command("eval", cls=Documented)
+@click.command("eval", cls=DocumentedCommand)
 @reading_options
 @measures_option
 @record_options(Aggregation, Certainty)
@@ -189,8 +189,8 @@ def _discoveries(qrels: str, runs: list[str], options: dict[str, Any]) -> "tuple
 def _policies(qrels: str, runs: list[str], measures: tuple[str, ...] | None, options: dict[str, Any]) -> "PolicyScores":
     """Return what users can expect of the policies that the runs are samples of."""
     from lexirecall.manifest import READING, Policies
-    from lexirecall.verbs.given import asked_of, positions_of
     from lexirecall.verbs.policyscores import PolicyScores
+    from lexirecall.verbs.subject import asked_of, positions_of
 
     reading = {name: value for record in READING for name, value in among(record, options).items()}
     asked = asked_of(qrels, measures, options)
@@ -206,8 +206,8 @@ def _exposures(
     """Return the table of providers; only its own numbers are resampled."""
     options.pop("interval")
     resampling, min_queries = taken(Resampling, options), taken(Aggregation, options).min_queries
-    from lexirecall.verbs.bootstrapped import check_bootstrap
     from lexirecall.verbs.evaluate import evaluate
+    from lexirecall.verbs.resamples import check_bootstrap
 
     check_bootstrap(resampling)
     scores = laid_out(evaluate(*given, show_progress=None, **options), *layout)

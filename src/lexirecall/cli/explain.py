@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from lexirecall.cli.help import Documented
+from lexirecall.cli.help import DocumentedCommand
 from lexirecall.cli.options import (
     WholeNumber,
     check_files,
@@ -22,7 +22,7 @@ from lexirecall.cli.options import (
 from lexirecall.errors import UsageError
 
 
-@click.command("explain", cls=Documented)
+@click.command("explain", cls=DocumentedCommand)
 @click.argument("qrels", metavar="QRELS")
 @click.argument("run_a", metavar="RUN_A")
 @click.argument("run_b", metavar="[RUN_B]", required=False)

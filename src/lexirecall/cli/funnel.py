@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from lexirecall.cli.help import Documented
+from lexirecall.cli.help import DocumentedCommand
 from lexirecall.cli.options import (
     WholeNumber,
     check_files,
@@ -20,7 +20,7 @@ from lexirecall.cli.options import (
 )
 
 
-@click.command("funnel", cls=Documented)
+@click.command("funnel", cls=DocumentedCommand)
 @click.argument("qrels", metavar="QRELS")
 @click.argument("stages", metavar="STAGE...", nargs=-1, required=True)
 @partial(convention_options, without=("providers",))

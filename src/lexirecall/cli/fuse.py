@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from lexirecall.cli.help import Documented
+from lexirecall.cli.help import DocumentedCommand
 from lexirecall.cli.options import (
     check_files,
     convention_options,
@@ -21,7 +21,7 @@ from lexirecall.learn.recipe import Recipe, check_run_file
 from lexirecall.tables import FORMATS
 
 
-@click.command("fuse", cls=Documented)
+@click.command("fuse", cls=DocumentedCommand)
 @click.argument("qrels", metavar="QRELS")
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True)
 @partial(convention_options, without=("providers",))
@@ -63,7 +63,7 @@ def command(
       lexirecall fuse new-qrels.txt new-runs/*.run --weights weights.json -o new.run
     """
     from lexirecall.errors import UsageError
-    from lexirecall.learn.fusing import fuse
+    from lexirecall.learn.fusion import fuse
     from lexirecall.output import write_all
 
     check_run_file(output)

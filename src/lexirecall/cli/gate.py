@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from lexirecall.aggregation import Aggregation
-from lexirecall.cli.help import Documented
+from lexirecall.cli.help import DocumentedCommand
 from lexirecall.cli.options import (
     check_files,
     convention_options,
@@ -19,20 +19,20 @@ from lexirecall.cli.options import (
     texts_option,
 )
 from lexirecall.errors import UsageError, choice
-from lexirecall.gates.gating import Gating
+from lexirecall.gates.gateoptions import GateOptions
 from lexirecall.gates.result import FORMS
 
 FAILED = 3
 """The exit code of a gate that fails."""
 
 
-@click.command("gate", cls=Documented)
+@click.command("gate", cls=DocumentedCommand)
 @click.argument("qrels", metavar="QRELS")
 @click.argument("new", metavar="[NEW]", required=False)
 @partial(convention_options, without=("providers",))
 @click.option("--baseline", metavar="RUN", help="The run that the new one must be no worse than.")
 @measures_option
-@record_options(Gating)
+@record_options(GateOptions)
 @record_options(Aggregation)
 @texts_option
 @click.option(

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from lexirecall.aggregation import Aggregation, Resampling
-from lexirecall.cli.completing import complete
+from lexirecall.cli.completable import complete
 from lexirecall.fields import names_of
 from lexirecall.manifest import READING, Policies
 
@@ -18,7 +18,7 @@ _ENGINE = ("engine", "engine_options", "master")
 HELP_NAMES = ("-h", "--help")
 
 
-class Documented(click.Command):
+class DocumentedCommand(click.Command):
     """A command that has a heading for each kind of option in its help, and completes their values."""
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:

@@ -4,15 +4,15 @@ from typing import Any
 
 import click
 
-from lexirecall.cli.completing import Completed
-from lexirecall.cli.help import Documented
+from lexirecall.cli.completable import CompletableText
+from lexirecall.cli.help import DocumentedCommand
 from lexirecall.cli.options import is_bold, output_options
 
 _COLUMNS = ("measure", "better", "needs", "reference", "title")
 
 
-@click.command("measures", cls=Documented)
-@click.argument("name", required=False, type=Completed("MEASURE"))
+@click.command("measures", cls=DocumentedCommand)
+@click.argument("name", required=False, type=CompletableText("MEASURE"))
 @output_options()
 def command(name: str | None, form: str, output: str | None, raw: bool) -> None:
     """List the measures, or explain one: its formula, settings and reference.

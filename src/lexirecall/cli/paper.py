@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lexirecall.cli.help import Documented
+from lexirecall.cli.help import DocumentedCommand
 from lexirecall.cli.options import WholeNumber, is_bold, raw_option
 from lexirecall.tables import FORMATS, Table
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from lexirecall.paper.exhibit import Exhibit
 
 
-@click.command("paper", cls=Documented)
+@click.command("paper", cls=DocumentedCommand)
 @click.argument("names", metavar="[NAME... | all]", nargs=-1)
 @click.option("-o", "--output", "folder", metavar="DIR", help="Write tables and figures to a folder.")
 @click.option(

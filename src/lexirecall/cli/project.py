@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lexirecall.cli.help import Documented
+from lexirecall.cli.help import DocumentedCommand
 from lexirecall.cli.options import Command, check_files, named_files, reading_options, show_notes, shown_warnings
 from lexirecall.errors import UsageError
 from lexirecall.fields import names_of
@@ -45,7 +45,7 @@ def vector_options(command: Command) -> Command:
     return command
 
 
-@click.command("project", cls=Documented)
+@click.command("project", cls=DocumentedCommand)
 @partial(reading_options, without=NOT_KEPT)
 @vector_options
 @click.option("-o", "--output", metavar="FILE", required=True, help="Write the positions file to FILE.")

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from lexirecall.aggregation import Resampling
-from lexirecall.cli.help import Documented
+from lexirecall.cli.help import DocumentedCommand
 from lexirecall.cli.options import (
     check_files,
     is_bold,
@@ -20,7 +20,7 @@ from lexirecall.cli.options import (
 from lexirecall.statistics.aggregate import METHODS
 
 
-@click.command("rank", cls=Documented)
+@click.command("rank", cls=DocumentedCommand)
 @reading_options
 @click.option(
     "-m", "--measure", "preferences", multiple=True, metavar="PREFERENCE",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lexirecall.aggregation import Aggregation
-from lexirecall.cli.help import Documented
+from lexirecall.cli.help import DocumentedCommand
 from lexirecall.cli.options import (
     check_files,
     measures_option,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from lexirecall.results import Funnel, Unjudged
 
 
-@click.command("report", cls=Documented)
+@click.command("report", cls=DocumentedCommand)
 @reading_options
 @measures_option
 @testing_options

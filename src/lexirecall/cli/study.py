@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from lexirecall.cli.help import Documented
+from lexirecall.cli.help import DocumentedCommand
 from lexirecall.cli.options import (
     Number,
     WholeNumber,
@@ -25,7 +25,7 @@ from lexirecall.manifest import MOST_RESAMPLES
 _TWO_WAYS = "give QRELS and two or more runs, or a table of several runs, or --collections FILE.toml"
 
 
-@click.command("study", cls=Documented)
+@click.command("study", cls=DocumentedCommand)
 @click.argument("files", metavar="[QRELS RUN...]", nargs=-1)
 @click.option("--collections", metavar="FILE", help="Study several collections at once; a TOML file lists them.")
 @click.option(

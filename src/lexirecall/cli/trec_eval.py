@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 import click
 
-from lexirecall.cli.help import Documented
+from lexirecall.cli.help import DocumentedCommand
 from lexirecall.cli.options import Number, WholeNumber, check_files, is_bold, show_notes
 from lexirecall.errors import UsageError
 from lexirecall.fields import choices_of
@@ -45,7 +45,7 @@ def _debugged(_context: click.Context, _parameter: click.Parameter, value: str |
     return topic or None
 
 
-@click.command("trec_eval", cls=Documented, add_help_option=False)
+@click.command("trec_eval", cls=DocumentedCommand, add_help_option=False)
 @click.argument("qrels", metavar="QRELS", required=False)
 @click.argument("run", metavar="RUN", required=False)
 @click.option(

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from lexirecall.cli.help import Documented
+from lexirecall.cli.help import DocumentedCommand
 from lexirecall.cli.options import (
     check_files,
     convention_options,
@@ -19,15 +19,15 @@ from lexirecall.cli.options import (
     text_files,
     texts_option,
 )
-from lexirecall.labels.asking import VIEWS, Asking, check_view
+from lexirecall.labels.unjudgedoptions import VIEWS, UnjudgedOptions, check_view
 
 
-@click.command("unjudged", cls=Documented)
+@click.command("unjudged", cls=DocumentedCommand)
 @click.argument("qrels", metavar="QRELS")
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True)
 @partial(convention_options, without=("providers",))
 @measures_option
-@record_options(Asking)
+@record_options(UnjudgedOptions)
 @click.option("--baseline", metavar="RUN", multiple=True, help="Compare every run with this one only. Can be repeated.")
 @texts_option
 @click.option(

@@ -13,7 +13,7 @@ from urllib.parse import unquote, urlsplit
 import numpy as np
 
 from lexirecall.errors import LexirecallError
-from lexirecall.formats.assembly import SortedRead
+from lexirecall.formats.assembly import SortedRankings
 from lexirecall.formats.columns import Columns
 from lexirecall.formats.sortedrows import read_sorted
 from lexirecall.judgments import IntArray, Judgments, PackedIds, offsets_of
@@ -125,7 +125,7 @@ def _judgments_in(batches: "Iterator[pa.RecordBatch]") -> "tuple[IntArray, Judgm
     return queries, judgments, rows
 
 
-def _packed(read: SortedRead, queries: IntArray, judgments: Judgments, *, has_blocks: bool) -> Iterator[FoundPart]:
+def _packed(read: SortedRankings, queries: IntArray, judgments: Judgments, *, has_blocks: bool) -> Iterator[FoundPart]:
     """Give what was read, a few bytes for each document, in portions; what is counted comes with the first."""
     ranking, position, document, *block = read.found[np.argsort(read.found[:, 0], kind="stable")].T
     run, query = np.divmod(ranking, max(len(queries), 1))

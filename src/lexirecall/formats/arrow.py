@@ -13,7 +13,7 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from lexirecall.formats.assembly import SortedRead, runs_of
+from lexirecall.formats.assembly import SortedRankings, runs_of
 from lexirecall.formats.columns import Columns
 from lexirecall.formats.native import arrays_of, judgments_from, rules_of, secret
 from lexirecall.judgments import Judgments
@@ -23,7 +23,7 @@ from lexirecall.tracks import RunPositions
 from lexirecall.units.unitmap import UnitMap
 
 
-class ReadWith(TypedDict):
+class TableReading(TypedDict):
     """What the readers of tables are told beside the conventions."""
 
     needs_judged: bool
@@ -72,7 +72,7 @@ def new_table(
     return _native.new_table(*arrays, *rules_of(conventions), *roles)
 
 
-def read_in(table: Any, columns: Columns, name: str) -> SortedRead:
+def read_in(table: Any, columns: Columns, name: str) -> SortedRankings:
     """Return what such a reader has found; `name` is for a table that names no runs."""
     from lexirecall import _native
 
@@ -80,7 +80,7 @@ def read_in(table: Any, columns: Columns, name: str) -> SortedRead:
     found, num_retrieved, num_unjudged = (np.frombuffer(each, np.int64) for each in found)
     names = [name] if columns.run is None else runs
     none = np.zeros(len(names), np.int64)
-    return SortedRead(
+    return SortedRankings(
         runs=names, found=found.reshape(-1, 5), num_retrieved=num_retrieved, num_unjudged=num_unjudged,
         num_duplicates=none, num_rows=num_rows,
     )  # fmt: skip

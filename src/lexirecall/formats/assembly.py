@@ -59,7 +59,7 @@ def assemble(
     )
 
 
-class SortedRead(NamedTuple):
+class SortedRankings(NamedTuple):
     """Rows of runs, read and sorted into rankings, which are numbered run · Q + query; plain arrays and lists."""
 
     runs: list[str]
@@ -78,7 +78,7 @@ class SortedRead(NamedTuple):
 
 
 def runs_of(
-    read: SortedRead,
+    read: SortedRankings,
     judgments: Judgments,
     conventions: Conventions,
     *,

@@ -167,8 +167,9 @@ def _read_text(given: Input) -> Any:
 
 def is_rows(given: object) -> "TypeGuard[QueryRows]":
     """Tell whether these are rows that have been read; nobody has made any before their module was imported."""
-    module = sys.modules.get("lexirecall.formats.queryrows")
-    return module is not None and isinstance(given, module.QueryRows)
+    # another thread may be importing it at this moment
+    rows = getattr(sys.modules.get("lexirecall.formats.queryrows"), "QueryRows", None)
+    return rows is not None and isinstance(given, rows)
 
 
 def _read_frame(given: Input) -> Any:

@@ -33,7 +33,7 @@ def project_rankings(
     needs_judged: bool,
 ) -> RunPositions:
     """Turn one run's rankings into positions, counted in `units` if given; each query comes at most once."""
-    taken = _Taken(judgments, conventions, units)
+    taken = _RankingCollector(judgments, conventions, units)
     found = [np.zeros((0, 5), np.int64)]
     found += taken.placed(rankings)
     return assemble(
@@ -63,7 +63,7 @@ def order_rankings(
     >>> order_rankings("bm25", [RankedList(b"q", [b"a", b"b"], [1.0, 2.0])], judgments, Conventions()).lists
     {b'q': [b'b', b'a']}
     """
-    taken = _Taken(judgments, conventions, None)
+    taken = _RankingCollector(judgments, conventions, None)
     lists: dict[bytes, list[bytes]] = {}
     scores: dict[bytes, FloatArray] = {}
     for ranking, lines in taken.ordered(rankings):
@@ -77,7 +77,7 @@ def order_rankings(
 
 
 @dataclass(slots=True)
-class _Taken:
+class _RankingCollector:
     """Rankings of judged queries, taken one by one, and what was met on the way."""
 
     judgments: Judgments

@@ -6,9 +6,9 @@ where rankings come from (trec, memory).
 
 from dataclasses import dataclass
 
-from lexirecall.errors import WayOn
+from lexirecall.errors import FallbackOption
 
-LEAVE_ONE = WayOn("duplicates", {"first": "the first line", "best": "the highest score"})
+LEAVE_ONE = FallbackOption("duplicates", {"first": "the first line", "best": "the highest score"})
 """What can be done about a document that is listed twice, besides removing it."""
 
 

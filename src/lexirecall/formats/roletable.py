@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from lexirecall.errors import FormatError, UsageError, WayOn, shown
+from lexirecall.errors import FallbackOption, FormatError, UsageError, shown
 from lexirecall.formats.columns import USUAL, Columns, Given, find_columns, spelling
 from lexirecall.formats.frames import Frame
 from lexirecall.formats.ids import Ids, as_text, decoded, is_polars, number_integers, number_values, series_of
@@ -55,7 +55,7 @@ class RoleTable:
     others: tuple[Any, ...] = ()
     """Columns of text of a run that are not used, and do not have a name of another role."""
 
-    def error(self, row: int, problem: str, *, remedy: str = "", way_on: WayOn | None = None) -> FormatError:
+    def error(self, row: int, problem: str, *, remedy: str = "", way_on: FallbackOption | None = None) -> FormatError:
         """Return an error about one row."""
         source, at = self._whereabouts(row)
         line, words = (at, "") if isinstance(at, int) else (None, at)

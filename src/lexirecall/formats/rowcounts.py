@@ -2,7 +2,7 @@
 
 Belongs here: counting over matrices of scores in blocks of rows: by the compiled kernel, by a sort where it is missing
 or many documents of a row are asked for, or by the library of an array that lies on a device. Not here: what is counted
-for (scores), what becomes of counts (counted).
+for (scores), what becomes of counts (scorecounts).
 
 What is excluded from a row is not counted, whatever its score. Scores of numpy are compared as they would be in a run:
 as floats. -inf and inf are scores like others, -0.0 equals 0.0, and NaN cannot be compared.

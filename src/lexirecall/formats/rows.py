@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lexirecall.errors import FormatError, WayOn, shown
-from lexirecall.formats.arrow import ReadWith, batches_of, project_batches
-from lexirecall.formats.assembly import SortedRead, runs_of
+from lexirecall.errors import FallbackOption, FormatError, shown
+from lexirecall.formats.arrow import TableReading, batches_of, project_batches
+from lexirecall.formats.assembly import SortedRankings, runs_of
 from lexirecall.formats.columns import check_one_run
 from lexirecall.formats.counting import place_by_units
 from lexirecall.formats.ids import Ids, by_appearance, changes
@@ -27,7 +27,7 @@ from lexirecall.manifest import Conventions
 from lexirecall.tracks import RunPositions
 from lexirecall.units.unitmap import UnitMap
 
-_LEAVE_ONE = WayOn("duplicates", {"first": "the first row", "best": "the highest score"})
+_LEAVE_ONE = FallbackOption("duplicates", {"first": "the first row", "best": "the highest score"})
 
 
 def project_table(
@@ -45,7 +45,7 @@ def project_table(
     If it `is_given`, by whoever gave the table, it takes precedence over the table's own. The compiled reader takes
     what it can; this one reads the rest, and says what is wrong.
     """
-    rest: ReadWith = {"needs_judged": needs_judged, "is_given": is_given}
+    rest: TableReading = {"needs_judged": needs_judged, "is_given": is_given}
     if (batches := batches_of(table.frame)) is not None:
         runs = project_batches(batches, table.columns, name, judgments, conventions, units, **rest)
         if runs is not None:
@@ -82,14 +82,14 @@ def read_rows(
     *,
     needs_judged: bool,
     is_given: bool,
-) -> SortedRead:
+) -> SortedRankings:
     """Put rows in any order into rankings, and find the judged documents."""
     read = _read_rows(table, name, judgments, conventions, is_given=is_given)
     wants_all = needs_judged or conventions.judged_only
     found, lengths = read.kept.places(conventions, len(read.names), units, wants_all=wants_all)
     num_unjudged = np.array([len(queries) for queries in read.unjudged])
     num_retrieved = np.where(lengths == 0, -1, lengths)
-    return SortedRead(
+    return SortedRankings(
         runs=read.names, found=found, num_retrieved=num_retrieved, num_unjudged=num_unjudged,
         num_duplicates=read.num_duplicates, num_rows=len(table.frame),
     )  # fmt: skip
@@ -114,7 +114,7 @@ def lists_of_rows(
     ]
 
 
-class _ReadRows(NamedTuple):
+class _RunRows(NamedTuple):
     """The rows of judged queries, each document of a ranking once, and what was met on the way, for each run."""
 
     names: list[str]
@@ -125,7 +125,7 @@ class _ReadRows(NamedTuple):
 
 def _read_rows(
     table: RoleTable, name: str, judgments: Judgments, conventions: Conventions, *, is_given: bool
-) -> _ReadRows:
+) -> _RunRows:
     names, runs = _runs(table, name, is_given=is_given)
     queries = table.ids("query")
     judged = judgments.index
@@ -145,7 +145,7 @@ def _read_rows(
     )
     kept, left_out = kept.without_duplicates(conventions.duplicates)
     num_duplicates = np.bincount(left_out // width, minlength=len(names))
-    return _ReadRows(names, kept, _unjudged(runs, queries, numbers, len(names)), num_duplicates)
+    return _RunRows(names, kept, _unjudged(runs, queries, numbers, len(names)), num_duplicates)
 
 
 @dataclass(frozen=True, slots=True)

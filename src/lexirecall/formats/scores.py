@@ -1,6 +1,7 @@
 """Scores: positions from a matrix of scores, [queries, documents].
 
-Belongs here: `project_scores`, and what may be given to it. Not here: counting (rowcounts), what counts mean (counted).
+Belongs here: `project_scores`, and what may be given to it. Not here: counting (rowcounts), what counts mean
+(scorecounts).
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,11 +12,11 @@ import numpy.typing as npt
 
 from lexirecall.errors import DataError, FormatError, UsageError, counted, shown
 from lexirecall.formats.arrays import array_of, listed_ids
-from lexirecall.formats.counted import Counted, conventions_of, positions_of, tie_order
 from lexirecall.formats.idtypes import TEXT, type_of_keys
 from lexirecall.formats.marks import Axes, Marks, check_different, marks_of
 from lexirecall.formats.memory import ID_SHAPE
 from lexirecall.formats.rowcounts import count_rows
+from lexirecall.formats.scorecounts import ScoreCounts, conventions_of, positions_of, tie_order
 from lexirecall.judgments import IntArray, Judgments, PackedIds, offsets_of
 from lexirecall.positions import Positions
 from lexirecall.providers import members
@@ -65,7 +66,9 @@ def project_scores(
     num_documents = axes.num_documents - np.diff(excluded.offsets)
     segments = Segments(wanted.offsets)
     by_name = {
-        each: Counted(judgments, segments, numbers, *count_rows(*array, wanted, excluded, order, axes), num_documents)
+        each: ScoreCounts(
+            judgments, segments, numbers, *count_rows(*array, wanted, excluded, order, axes), num_documents
+        )
         for each, array in arrays.items()
     }
     return positions_of(by_name, conventions)

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from lexirecall.errors import FormatError, shown
-from lexirecall.formats.arrow import ReadWith, new_table, read_in
-from lexirecall.formats.assembly import SortedRead, runs_of
+from lexirecall.formats.arrow import TableReading, new_table, read_in
+from lexirecall.formats.assembly import SortedRankings, runs_of
 from lexirecall.formats.columns import Columns, check_one_run
 from lexirecall.formats.roletable import RoleTable
 from lexirecall.formats.rows import read_rows
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-__all__ = ["SortedRead", "read_sorted", "runs_of", "whole_rankings"]
+__all__ = ["SortedRankings", "read_sorted", "runs_of", "whole_rankings"]
 
 _BAD_LINE = 1  # as in reader.h
 
@@ -50,7 +50,7 @@ def read_sorted(
     is_given: bool,
     label: str,
     place_of: PlaceOf | None = None,
-) -> SortedRead:
+) -> SortedRankings:
     """Read the rows of runs, those of each run and query together; there may be none.
 
     `name` is for rows that name no run; if it `is_given`, it takes precedence over the one run that they name. `label`
@@ -122,7 +122,7 @@ class _Stream(NamedTuple):
     label: str
     place_of: PlaceOf | None
 
-    def read_compiled(self, portions: "Iterator[pa.Table]") -> SortedRead:
+    def read_compiled(self, portions: "Iterator[pa.Table]") -> SortedRankings:
         """Give all rows to the compiled reader, and to the readable one what it hands back."""
         from lexirecall import _native
 
@@ -145,7 +145,7 @@ class _Stream(NamedTuple):
             start += len(rows)
         return answers.added_to(read_in(table, known, self.name))
 
-    def read_readable(self, portions: "Iterator[pa.Table]") -> SortedRead:
+    def read_readable(self, portions: "Iterator[pa.Table]") -> SortedRankings:
         """Give all rows to the readable reader."""
         index, width, num_rows = self.judgments.index, len(self.judgments.queries), 0
         runs = {} if self.columns.run else {self.name: 0}
@@ -162,7 +162,7 @@ class _Stream(NamedTuple):
         none = np.zeros(len(runs), np.int64)
         unanswered = np.full(len(runs) * width, -1)
         return answers.added_to(
-            SortedRead(
+            SortedRankings(
                 runs=[*runs],
                 found=np.zeros((0, 5), np.int64),
                 num_retrieved=unanswered,
@@ -172,10 +172,10 @@ class _Stream(NamedTuple):
             )
         )
 
-    def _placed(self, rows: "pa.Table", queries: IntArray) -> tuple[SortedRead, IntArray, IntArray]:
+    def _placed(self, rows: "pa.Table", queries: IntArray) -> tuple[SortedRankings, IntArray, IntArray]:
         """Read rows with the judgments of some queries, so that it takes no time for each judgment that there is."""
         few, documents = _of_queries(self.judgments, queries)
-        rest: ReadWith = {"needs_judged": self.needs_judged, "is_given": False}
+        rest: TableReading = {"needs_judged": self.needs_judged, "is_given": False}
         placed = read_rows(self._table(rows), self.name, few, self.conventions, self.units, **rest)
         return placed, queries, documents
 
@@ -277,7 +277,7 @@ class _Answers:
         self._lengths: list[IntArray] = []
         self._counts: list[IntArray] = []
 
-    def add(self, runs: Sequence[int], placed: SortedRead, queries: IntArray, documents: IntArray) -> None:
+    def add(self, runs: Sequence[int], placed: SortedRankings, queries: IntArray, documents: IntArray) -> None:
         """Add rankings of some runs and queries, whose judged documents are these ones."""
         numbers = np.add.outer(np.array(runs, np.int64) * self._num_queries, queries).ravel()
         found = placed.found.copy()
@@ -293,7 +293,7 @@ class _Answers:
         rankings = np.concatenate([np.zeros(0, np.int64), *(lengths[:, 0] for lengths in self._lengths)])
         return len(rankings) - len(np.unique(rankings))
 
-    def added_to(self, read: SortedRead) -> SortedRead:
+    def added_to(self, read: SortedRankings) -> SortedRankings:
         """Return all of this with what was read otherwise."""
         if not self._counts:
             return read  # without a copy

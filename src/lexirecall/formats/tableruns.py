@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lexirecall.formats.arrow import ReadWith, project_batches
+from lexirecall.formats.arrow import TableReading, project_batches
 from lexirecall.formats.parquetbatches import batches_of_files
 from lexirecall.formats.roletable import RoleTable
 from lexirecall.formats.rows import lists_of_rows, noted, project_rows, project_table
@@ -73,7 +73,7 @@ class TableFileRun:
         if (batches := batches_of_files(whole.files, whole.source, whole.given)) is None:
             return self._table.runs(judgments, conventions, units, needs_judged=needs_judged)
         columns, rows = batches
-        rest: ReadWith = {"needs_judged": needs_judged, "is_given": self.is_given}
+        rest: TableReading = {"needs_judged": needs_judged, "is_given": self.is_given}
         runs = project_batches(rows, columns, self.name, judgments, conventions, units, **rest)
         if runs is None:
             return project_rows(whole.table, self.name, judgments, conventions, units, **rest)

@@ -144,7 +144,7 @@ def project_text(
         try:
             try:
                 return project_from(_by_group(source, judgments, strict=conventions.strict))
-            except _Interleaved:
+            except _InterleavedQuery:
                 return project_from(_gathered(source, strict=conventions.strict))
         except DuplicateDocument as error:
             raise listed_twice(source, error) from None
@@ -164,7 +164,7 @@ def lists_of_text(
             raise listed_twice(source, error) from None
 
 
-class _Interleaved(Exception):  # noqa: N818 - a detour, not an error
+class _InterleavedQuery(Exception):  # noqa: N818 - a detour, not an error
     """The lines of a query are not together."""
 
 
@@ -232,7 +232,7 @@ def _by_group(source: Source, judgments: Judgments, *, strict: bool) -> Iterator
                 closed.add(ranking.query)
                 yield ranking
             if query in closed and query in judged:
-                raise _Interleaved
+                raise _InterleavedQuery
             ranking = RankedList(query, [], [])
         ranking.documents.append(document)
         ranking.scores.append(score)  # type: ignore[union-attr] # a run file always has scores

@@ -126,7 +126,7 @@ def _texts(table: RoleTable, role: str) -> list[bytes]:
     return [texts[code] for code in ids.codes.tolist()]
 
 
-class _Judged:
+class _PairJudgments:
     """Judgments of pairs of unit and document, one by one; a pair that is given again must have the same grade."""
 
     def __init__(self) -> None:
@@ -155,7 +155,7 @@ class _Judged:
 
 def read_subtopics(source: Source) -> Subtopics:
     """Read judgments in which the second column names the unit."""
-    judged = _Judged()
+    judged = _PairJudgments()
     with damage_first(source):
         for number, fields in lines(source):
             if len(fields) != 4:
@@ -171,7 +171,7 @@ _KEEP = "keep one of the two"
 
 def subtopics_from_mapping(content: Mapping[Any, Any], name: str) -> Subtopics:
     """Take judgments from {query: {unit: {document: grade}}}."""
-    judged = _Judged()
+    judged = _PairJudgments()
     for query, by_unit in content.items():
         for unit, by_document in _mapping(by_unit, query, name).items():
             for document, grade in _mapping(by_document, query, name).items():
@@ -193,7 +193,7 @@ def _mapping(value: Any, query: Any, name: str) -> Mapping[Any, Any]:
 
 def subtopics_from_table(table: RoleTable) -> Subtopics:
     """Take judgments from rows of query, unit, document and grade."""
-    grades, judged = grades_of_rows(table), _Judged()
+    grades, judged = grades_of_rows(table), _PairJudgments()
     pairs = zip(_texts(table, "query"), _texts(table, "unit"), _texts(table, "document"), strict=True)
     for row, (pair, grade) in enumerate(zip(pairs, grades.tolist(), strict=True)):
         if problem := judged.contradicts(pair, grade):

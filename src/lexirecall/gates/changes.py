@@ -11,7 +11,7 @@ from typing import NamedTuple
 from lexirecall.verbs.explanation import QueryExplanation
 
 
-class Moved(NamedTuple):
+class DocumentMove(NamedTuple):
     """A relevant document of a query, or a unit: where it was and where it is."""
 
     document: str
@@ -30,9 +30,9 @@ class Change:
     found_before: int
     """How many relevant documents the baseline finds."""
     found_now: int
-    lost: tuple[Moved, ...]
+    lost: tuple[DocumentMove, ...]
     """What only the baseline finds, the first position first."""
-    gained: tuple[Moved, ...]
+    gained: tuple[DocumentMove, ...]
     """What only the new run finds."""
     sign: int
     """-1 if LexiRecall prefers the baseline, 1 if it prefers the new run, 0 if another document took the place of a
@@ -58,8 +58,8 @@ def changes_of(queries: Iterable[QueryExplanation]) -> tuple[Change, ...]:
 
 
 def _change(query: QueryExplanation) -> Change:
-    lost = tuple(Moved(document, was, None) for document, was in query.only_a.items())
-    gained = tuple(Moved(document, None, now) for document, now in query.only_b.items())
+    lost = tuple(DocumentMove(document, was, None) for document, was in query.only_a.items())
+    gained = tuple(DocumentMove(document, None, now) for document, now in query.only_b.items())
     return Change(
         query=query.id, num_relevant=query.num_relevant, found_before=query.a.num_found, found_now=query.b.num_found,
         lost=lost, gained=gained, sign=-query.sign, sentence=query.sentence(),

@@ -12,7 +12,7 @@ import numpy as np
 
 from lexirecall.aggregation import Aggregation
 from lexirecall.errors import UsageError, counted
-from lexirecall.gates.changes import Moved
+from lexirecall.gates.changes import DocumentMove
 from lexirecall.gates.requirements import Limit, Requirement, Statement, percent
 from lexirecall.manifest import Policies
 from lexirecall.measures.measure import TOLERANCE
@@ -29,11 +29,11 @@ class Offence:
     """A query with the documents on which a requirement fails."""
 
     query: str
-    documents: tuple[Moved, ...]
+    documents: tuple[DocumentMove, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class RequirementCheck:
     """A requirement, and whether it holds."""
 
     requirement: Requirement
@@ -75,11 +75,11 @@ def check(
     queries: Sequence[QueryExplanation],
     policies: Policies,
     aggregation: Aggregation,
-) -> tuple[Checked, ...]:
+) -> tuple[RequirementCheck, ...]:
     """Check each requirement, limits also in each group; `queries` explain the baseline, first, and the new run."""
     limits = [each for each in requirements if isinstance(each, Limit)]
     found = _numbers(limits, positions, policies, aggregation) if limits else None
-    made: list[Checked] = []
+    made: list[RequirementCheck] = []
     for each in requirements:
         if isinstance(each, Limit) and found is not None:
             made += _limit_in(each, found, positions.runs.index(new))
@@ -121,7 +121,7 @@ def _numbers(limits: Sequence[Limit], positions: Positions, policies: Policies, 
     return scores.averages.breakdown
 
 
-def _limit_in(limit: Limit, found: Breakdown, new: int) -> Iterator[Checked]:
+def _limit_in(limit: Limit, found: Breakdown, new: int) -> Iterator[RequirementCheck]:
     o = [over.meaning for over in found.overs].index(limit.over.meaning)
     c = found.measures.index(limit.measure)
     for part in found.parts:
@@ -130,7 +130,7 @@ def _limit_in(limit: Limit, found: Breakdown, new: int) -> Iterator[Checked]:
         where = "" if part.group is None else f" in {part.group}"
         verb = "is" if passed else "is not"
         sentence = f"{limit.subject}{where} is {told(value, limit)}, which {verb} {limit.sign} {limit.limit:.10g}"
-        yield Checked(limit, part.group, passed, value, sentence)
+        yield RequirementCheck(limit, part.group, passed, value, sentence)
 
 
 def told(value: float, limit: Limit) -> str:
@@ -146,7 +146,7 @@ def told(value: float, limit: Limit) -> str:
     return text if limit.holds(seen) == limit.holds(value) else f"{value:.10g}"
 
 
-def _said(sentence: Statement, queries: Sequence[QueryExplanation]) -> Checked:
+def _said(sentence: Statement, queries: Sequence[QueryExplanation]) -> RequirementCheck:
     """Check a requirement about every relevant document."""
     offences, num_documents = [], 0
     for query in queries:
@@ -157,13 +157,13 @@ def _said(sentence: Statement, queries: Sequence[QueryExplanation]) -> Checked:
     offences.sort(key=lambda offence: -len(offence.documents))  # a stable sort: equal ones keep their order
     if sentence.share:
         passed, value, text = _held(sentence, len(offences), len(queries))
-        return Checked(
+        return RequirementCheck(
             requirement=sentence, group=None, passed=passed, value=value, sentence=text, offences=tuple(offences)
         )
     what = {"lost": "lost", "found": "not found"}[sentence.kind] + sentence.within
     how_many = f"{counted(num_documents, 'relevant document')} {'is' if num_documents == 1 else 'are'} {what}"
     text = f"{how_many}, on {counted(len(offences), 'query')}" if offences else f"no relevant document is {what}"
-    return Checked(
+    return RequirementCheck(
         requirement=sentence, group=None, passed=not offences, value=num_documents, sentence=text,
         offences=tuple(offences),
     )  # fmt: skip
@@ -184,12 +184,12 @@ def _held(sentence: Statement, num_losing: int, num_queries: int) -> tuple[bool,
     return passed, value, f"{number_of}{plain}, which is {how} than {percent(sentence.share)}"
 
 
-def _offending(sentence: Statement, query: QueryExplanation) -> Iterator[Moved]:
+def _offending(sentence: Statement, query: QueryExplanation) -> Iterator[DocumentMove]:
     now = query.b.found
     before = {} if query.a.run == query.b.run else query.a.found  # without a baseline nothing was anywhere
     relevant = before if sentence.kind == "lost" else query.b.documents
     for document in relevant:
-        moved = Moved(document, before.get(document), now.get(document))
+        moved = DocumentMove(document, before.get(document), now.get(document))
         had = sentence.kind == "found" or sentence.reaches(moved.was)
         if had and not sentence.reaches(moved.now):
             yield moved

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from lexirecall.errors import counted, listed
-from lexirecall.gates.comparing import Compared
+from lexirecall.gates.baselinepairs import BaselineDifference
 from lexirecall.manifest import Note
 from lexirecall.names import Evaluable
 from lexirecall.statistics.attainable import least_attainable
@@ -36,7 +36,7 @@ _POWER_IN_WORDS = f"an {100 * POWER:.0f} % chance"
 class Decision:
     """What is decided under one measure or preference."""
 
-    compared: Compared
+    compared: BaselineDifference
     p_corrected: float
     """With regard to all decisions."""
     alpha: float
@@ -157,7 +157,7 @@ class Decision:
 
 
 def decide(
-    compared: Sequence[Compared], alpha: float, margin: float | None, *, are_identical: bool
+    compared: Sequence[BaselineDifference], alpha: float, margin: float | None, *, are_identical: bool
 ) -> tuple[Decision, ...]:
     """Decide under every measure; the interval of each is that at its share of alpha.
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from lexirecall.errors import choice, counted
 from lexirecall.gates.funnelfates import LOSSES
 from lexirecall.manifest import Note
-from lexirecall.notebook import CellPart, DisplayedResult, Titled
+from lexirecall.notebook import CellPart, DisplayedResult, TitledTable
 from lexirecall.tables import FORMATS, Table, number, to_delimited, whole
 from lexirecall.text import visible
 from lexirecall.texts import Texts, shortened, texts_beside
@@ -204,17 +204,17 @@ class Funnel(DisplayedResult):
             [*parts, *self._listing(lost, len(self.losses)), *self._listing(came_in, len(self.arrivals))]
         )
 
-    def _titled(self, limit: int = 0) -> list[Titled]:
+    def _titled(self, limit: int = 0) -> list[TitledTable]:
         things = f"relevant {self.noun}"
         reach = f"{counted(self.num_queries, 'query')}, {counted(self.num_relevant, things)}"
         return [
-            Titled(f"What a perfect later stage could still reach: {reach}", self.ceilings()),
-            Titled(f"Where {things}s are lost", self.lost_by_stage()),
-            Titled(f"Lost {things}s, the worst query first", self.lost(limit)),
-            Titled(f"{things.capitalize()}s from elsewhere", self.came_in(limit)),
+            TitledTable(f"What a perfect later stage could still reach: {reach}", self.ceilings()),
+            TitledTable(f"Where {things}s are lost", self.lost_by_stage()),
+            TitledTable(f"Lost {things}s, the worst query first", self.lost(limit)),
+            TitledTable(f"{things.capitalize()}s from elsewhere", self.came_in(limit)),
         ]
 
-    def _listing(self, listed: Titled, total: int) -> Iterator[str]:
+    def _listing(self, listed: TitledTable, total: int) -> Iterator[str]:
         if total:
             yield listed.title
             more = total - len(listed.table.rows)

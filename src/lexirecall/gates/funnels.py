@@ -18,7 +18,7 @@ from lexirecall.fields import taken, takes
 from lexirecall.formats import Qrels
 from lexirecall.gates.funnelfates import FATES, KEPT, LOSSES, NEVER, Paths
 from lexirecall.gates.funnelresult import Arrival, Funnel, Loss, Stage
-from lexirecall.gates.funnelstages import ReadStages, StagesGiven, read_stages
+from lexirecall.gates.funnelstages import StageLists, StagesGiven, read_stages
 from lexirecall.judgments import BoolArray, IntArray, Judgments
 from lexirecall.manifest import MOST_DOCUMENTS, READING, Note, Policies
 from lexirecall.positions import Positions
@@ -78,7 +78,7 @@ def funnel(qrels: Qrels | Positions, stages: StagesGiven | None = None, *, texts
 class _Ways(NamedTuple):
     """The ways of the relevant documents of the queries that count."""
 
-    read: ReadStages
+    read: StageLists
     judgments: Judgments
     """Of what must be found: documents, or units."""
     paths: Paths
@@ -96,7 +96,7 @@ class _Ways(NamedTuple):
         return sums_of(mask, self.owners, len(self.queries)).astype(np.int64)
 
 
-def _ways(read: ReadStages, policies: Policies) -> _Ways:
+def _ways(read: StageLists, policies: Policies) -> _Ways:
     positions = read.positions
     projection = positions.at_level(policies.level)
     judgments, found, m = projection.source.judgments, projection.found, projection.num_relevant

@@ -27,13 +27,13 @@ from lexirecall.paths import exists
 from lexirecall.positions import Positions
 from lexirecall.text import whole_number_of
 from lexirecall.verbs.explain import check_single_order
-from lexirecall.verbs.given import positions_of
+from lexirecall.verbs.subject import positions_of
 
 StageGiven = Run | Sequence[Run]
 StagesGiven = StageGiven | Sequence[StageGiven] | Mapping[str, StageGiven]
 
 
-class AskedStage(NamedTuple):
+class StageSpec(NamedTuple):
     """A stage as it is asked for."""
 
     name: str
@@ -43,7 +43,7 @@ class AskedStage(NamedTuple):
     """How many documents are handed on; all of them if None."""
 
 
-class ReadStages(NamedTuple):
+class StageLists(NamedTuple):
     """The lists of the stages, as far as they matter."""
 
     names: tuple[str, ...]
@@ -56,13 +56,13 @@ class ReadStages(NamedTuple):
     """How many documents of each query the searches of a stage returned before, [S, Q]."""
 
 
-def asked_stages(stages: StagesGiven, stdin_name: str | None = None) -> list[AskedStage]:
+def asked_stages(stages: StagesGiven, stdin_name: str | None = None) -> list[StageSpec]:
     """Return the stages, with their names and depths.
 
     >>> for stage in asked_stages(["runs/bm25.run@1000", "a.run+b.run@20"]):
     ...     print(stage)
-    AskedStage(name='bm25.run@1000', runs=('runs/bm25.run',), depth=1000)
-    AskedStage(name='a.run+b.run@20', runs=('a.run', 'b.run'), depth=20)
+    StageSpec(name='bm25.run@1000', runs=('runs/bm25.run',), depth=1000)
+    StageSpec(name='a.run+b.run@20', runs=('a.run', 'b.run'), depth=20)
     """
     asked = list(_asked(stages, stdin_name))
     if not asked:
@@ -74,7 +74,7 @@ def asked_stages(stages: StagesGiven, stdin_name: str | None = None) -> list[Ask
     return asked
 
 
-def _asked(stages: StagesGiven, stdin_name: str | None) -> Iterator[AskedStage]:
+def _asked(stages: StagesGiven, stdin_name: str | None) -> Iterator[StageSpec]:
     if isinstance(stages, (str, os.PathLike)):
         stages = [stages]
     if isinstance(stages, Mapping):
@@ -85,14 +85,14 @@ def _asked(stages: StagesGiven, stdin_name: str | None) -> Iterator[AskedStage]:
                 problem = f"stage {name!r} hands on {depth:,} documents by its name and {own_depth:,} by its run"
                 raise UsageError(problem, remedy="give one depth")
             suffix = "" if own_depth is None or depth is not None else f"@{own_depth}"
-            yield AskedStage(f"{name}{suffix}", runs, own_depth if depth is None else depth)
+            yield StageSpec(f"{name}{suffix}", runs, own_depth if depth is None else depth)
         return
     if not is_several(stages) or hasattr(stages, "columns"):
         raise UsageError(f"stages is of type {type(stages).__name__}, but must be a list of runs or {{name: run}}")
     for number, stage in enumerate(stages, 1):
         runs, depth = _runs_of(stage)
         suffix = "" if depth is None else f"@{depth}"
-        yield AskedStage(_name_of(runs, number, stdin_name) + suffix, runs, depth)
+        yield StageSpec(_name_of(runs, number, stdin_name) + suffix, runs, depth)
 
 
 def _name_of(runs: tuple[Run, ...], number: int, stdin_name: str | None) -> str:
@@ -145,12 +145,12 @@ def _files_of(text: str) -> Iterator[str]:
         start = end
 
 
-def _shown(stage: AskedStage) -> str:
+def _shown(stage: StageSpec) -> str:
     files = [os.fspath(run) for run in stage.runs if isinstance(run, (str, os.PathLike))]
     return "+".join(files) or "in memory"
 
 
-def read_stages(qrels: Qrels | Positions, stages: StagesGiven | None, options: Mapping[str, Any]) -> ReadStages:
+def read_stages(qrels: Qrels | Positions, stages: StagesGiven | None, options: Mapping[str, Any]) -> StageLists:
     """Read judgments and stages; or take positions that were made before, of which stages are runs by name."""
     check_single_order(among(Conventions, options))
     if isinstance(qrels, Positions):
@@ -172,10 +172,10 @@ def read_stages(qrels: Qrels | Positions, stages: StagesGiven | None, options: M
         raise UsageError("the stages hold no runs", remedy="give {name: run}, or a list of runs")
     repeats = [run.num_repeats if isinstance(run, JoinedRun) else 0 * row
                for run, row in zip(runs.values(), positions.num_retrieved, strict=True)]  # fmt: skip
-    return ReadStages(positions.runs, positions, np.arange(len(asked)), _depths(asked), np.array(repeats))
+    return StageLists(positions.runs, positions, np.arange(len(asked)), _depths(asked), np.array(repeats))
 
 
-def _run_of(stage: AskedStage, qrels: Qrels, options: Mapping[str, Any]) -> Any:
+def _run_of(stage: StageSpec, qrels: Qrels, options: Mapping[str, Any]) -> Any:
     """Return the run of a stage, joined if there are several."""
     if len(stage.runs) == 1:
         return stage.runs[0]
@@ -183,11 +183,11 @@ def _run_of(stage: AskedStage, qrels: Qrels, options: Mapping[str, Any]) -> Any:
     return JoinedRun(stage.name, load_lists(qrels, named, **options))
 
 
-def _depths(asked: Iterable[AskedStage]) -> IntArray:
+def _depths(asked: Iterable[StageSpec]) -> IntArray:
     return np.array([MOST_DOCUMENTS if stage.depth is None else stage.depth for stage in asked], np.int64)
 
 
-def _chosen(positions: Positions, stages: StagesGiven | None) -> ReadStages:
+def _chosen(positions: Positions, stages: StagesGiven | None) -> StageLists:
     """Return the runs of positions as stages: all of them, or those that are named."""
     given: Any = positions.runs if stages is None else [stages] if isinstance(stages, str) else stages
     if not isinstance(given, Sequence) or not all(isinstance(name, str) for name in given):
@@ -196,11 +196,11 @@ def _chosen(positions: Positions, stages: StagesGiven | None) -> ReadStages:
     asked = []
     for name in given:
         run, depth = (name, None) if name in positions.runs else _with_depth(name)
-        asked.append(AskedStage(name, (run,), depth))
+        asked.append(StageSpec(name, (run,), depth))
     if unknown := [stage.runs[0] for stage in asked if stage.runs[0] not in positions.runs]:
         problem = f"the positions have no run {listed(map(repr, unknown))}"
         raise UsageError(problem, remedy=f"the runs are {listed(positions.runs, 9)}")
     check_names((stage.name, "positions") for stage in asked)
     runs = np.array([positions.runs.index(str(stage.runs[0])) for stage in asked], np.int64)
     repeats = np.zeros((len(asked), len(positions.queries)), np.int64)
-    return ReadStages(tuple(stage.name for stage in asked), positions, runs, _depths(asked), repeats)
+    return StageLists(tuple(stage.name for stage in asked), positions, runs, _depths(asked), repeats)

@@ -1,6 +1,6 @@
 """Gate: whether a new run may replace its baseline, and does what is required of it.
 
-Belongs here: the verb. Not here: its result (result), tests (comparing, decisions), requirements (requirements,
+Belongs here: the verb. Not here: its result (result), tests (baselinepairs, decisions), requirements (requirements,
 checks), what was lost (changes).
 """
 
@@ -14,11 +14,11 @@ from lexirecall.aggregation import Aggregation
 from lexirecall.errors import UsageError, listed
 from lexirecall.fields import names_of, taken, takes
 from lexirecall.formats import Qrels, Run, may_hold_both
+from lexirecall.gates.baselinepairs import BaselinePair
 from lexirecall.gates.changes import Change, changes_of
-from lexirecall.gates.checks import Checked, check, check_confidence, check_depth
-from lexirecall.gates.comparing import Comparing
+from lexirecall.gates.checks import RequirementCheck, check, check_confidence, check_depth
 from lexirecall.gates.decisions import Decision, decide, notes_on
-from lexirecall.gates.gating import Gating
+from lexirecall.gates.gateoptions import GateOptions
 from lexirecall.gates.identity import identity_of
 from lexirecall.gates.labels import note_on, unknown_labels
 from lexirecall.gates.ledger import Build, Ledger
@@ -29,22 +29,22 @@ from lexirecall.manifest import READING, Manifest, Note, Policies
 from lexirecall.measures.sets import NUM_REL_RET
 from lexirecall.names import Evaluable, Names, parse_names
 from lexirecall.positions import Positions
-from lexirecall.statistics.over import overs_of
+from lexirecall.statistics.queryaggregate import overs_of
 from lexirecall.texts import Texts, texts_or_none
 from lexirecall.verbs.breakdown_notes import notes_on_groups
 from lexirecall.verbs.evaluate import groups_of, read_aggregation, scores_of
 from lexirecall.verbs.explain import check_single_order, explain
 from lexirecall.verbs.explanation import QueryExplanation
 from lexirecall.verbs.families import check_margin
-from lexirecall.verbs.given import positions_of
 from lexirecall.verbs.scores import Scores
+from lexirecall.verbs.subject import positions_of
 
 DEFAULT_MEASURES = ("NumRelRet", "LexiRecall")
 """How many relevant documents are found, and how soon the last ones are."""
 _NAMES = ("new", "baseline")  # what messages call the runs
 
 
-@takes(Gating, Aggregation, Policies, *READING, warns=True)
+@takes(GateOptions, Aggregation, Policies, *READING, warns=True)
 def gate(
     qrels: Qrels | Positions,
     new: Run | str | None = None,
@@ -70,9 +70,9 @@ def gate(
     >>> old, new = dict.fromkeys(qrels, ["a", "b"]), dict.fromkeys(qrels, ["a", "x"])
     >>> result = gate(qrels, new, old, require=["no query loses a relevant document"])
     >>> result.passed, result.decisions[0].compared.losses, result.changes[0].lost
-    (False, 6, (Moved(document='b', was=2, now=None),))
+    (False, 6, (DocumentMove(document='b', was=2, now=None),))
     """
-    gating, policies, aggregation = taken(Gating, options), taken(Policies, options), taken(Aggregation, options)
+    gating, policies, aggregation = taken(GateOptions, options), taken(Policies, options), taken(Aggregation, options)
     asked = Demands.of(gating, measures, has_baseline=baseline is not None)
     check_single_order(options)
     if new is None:
@@ -86,7 +86,7 @@ def gate(
     asked.check_statements(positions.conventions.depth, len(queries))
     unknown = () if gating.corpus_ids is None else unknown_labels(queries, gating.corpus_ids)
     groups, small = _groups(group_map, positions, queries, aggregation.min_queries)
-    comparing = Comparing(positions, pair, policies, asked.rows, overs_of(aggregation.over), groups=groups)
+    comparing = BaselinePair(positions, pair, policies, asked.rows, overs_of(aggregation.over), groups=groups)
     comparing.check_tails()
     scores, _ = scores_of(positions, asked.measures, policies)
     changes = changes_of(queries)
@@ -115,7 +115,7 @@ def gate(
 
 
 def _begun(
-    ledger: Ledger, comparing: Comparing, queries: Sequence[str], gating: Gating, aggregation: Aggregation
+    ledger: Ledger, comparing: BaselinePair, queries: Sequence[str], gating: GateOptions, aggregation: Aggregation
 ) -> Build:
     """Enter the build, unless it is known."""
     least_p = comparing.least_p(gating.margin)  # before the ledger is locked: it may take long
@@ -154,7 +154,7 @@ class Demands:
     requirements: tuple[Requirement, ...]
 
     @classmethod
-    def of(cls, gating: Gating, measures: Names | None, *, has_baseline: bool) -> "Demands":
+    def of(cls, gating: GateOptions, measures: Names | None, *, has_baseline: bool) -> "Demands":
         """Read them; raise if nothing could fail, or if a baseline is needed and there is none."""
         requirements = parse_requirements(gating.require)
         if has_baseline:
@@ -208,7 +208,7 @@ def _read(
 
 
 def _texts(
-    texts: Texts | None, changes: Sequence[Change], checks: Sequence[Checked], positions: Positions
+    texts: Texts | None, changes: Sequence[Change], checks: Sequence[RequirementCheck], positions: Positions
 ) -> Texts | None:
     """Return the texts of what is shown."""
     if texts is None:
@@ -259,7 +259,7 @@ def _are_identical(positions: Positions, pair: tuple[str, str]) -> bool:
     return True
 
 
-def _manifest(scores: Scores, gating: Gating) -> Manifest:
+def _manifest(scores: Scores, gating: GateOptions) -> Manifest:
     """Return how the values come about, and what the gate was asked."""
-    own = {name: getattr(gating, name) for name in names_of(Gating) if name not in ("ledger", "corpus_ids")}
+    own = {name: getattr(gating, name) for name in names_of(GateOptions) if name not in ("ledger", "corpus_ids")}
     return replace(scores.manifest, conventions={**scores.manifest.conventions, **own})

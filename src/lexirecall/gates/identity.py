@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from lexirecall.aggregation import Aggregation
-from lexirecall.gates.comparing import Comparing
-from lexirecall.gates.gating import Gating
+from lexirecall.gates.baselinepairs import BaselinePair
+from lexirecall.gates.gateoptions import GateOptions
 from lexirecall.gates.ledger import BuildIdentity
 from lexirecall.manifest import Policies
 from lexirecall.names import Evaluable
@@ -27,7 +27,7 @@ from lexirecall.tracks import Tracks
 
 
 def identity_of(
-    comparing: Comparing, queries: Sequence[str], gating: Gating, aggregation: Aggregation
+    comparing: BaselinePair, queries: Sequence[str], gating: GateOptions, aggregation: Aggregation
 ) -> BuildIdentity:
     """Return what the two runs that are compared on some queries are known by."""
     positions, rows, policies = comparing.positions, comparing.rows, comparing.policies

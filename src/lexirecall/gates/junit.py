@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from xml.etree import ElementTree as ET
 
 from lexirecall.errors import counted, listed
-from lexirecall.gates.changes import Change, Moved
+from lexirecall.gates.changes import Change, DocumentMove
 from lexirecall.gates.markdown import places_of
 from lexirecall.gates.result import GateResult
 from lexirecall.text import visible
@@ -122,6 +122,6 @@ def _lost_on(change: Change, result: GateResult) -> str:
     )
 
 
-def _document(moved: Moved, result: GateResult) -> str:
+def _document(moved: DocumentMove, result: GateResult) -> str:
     text = result.text_of_document(moved.document)
     return f"{moved.document} ({places_of(moved)})" + ("" if text is None else f": {shortened(text)}")

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from lexirecall.errors import counted
-from lexirecall.gates.changes import Change, Moved
-from lexirecall.gates.checks import Checked
+from lexirecall.gates.changes import Change, DocumentMove
+from lexirecall.gates.checks import RequirementCheck
 from lexirecall.gates.result import SHOWN, GateResult, checks_table, decisions_table
 from lexirecall.tables import Table
 from lexirecall.tables import markdown as escaped
@@ -112,7 +112,7 @@ def _listed(title: str, rows: Sequence[str], closing: str = "") -> _Section:
 
 
 def _lost(result: GateResult) -> _Section:
-    lost = [_Listed(change.query, change.lost, _found(change)) for change in result.changes if change.lost]
+    lost = [_LostDocuments(change.query, change.lost, _found(change)) for change in result.changes if change.lost]
     return _listed(f"**Lost**: {_total(lost)}", _rows(lost, result), _more(lost))
 
 
@@ -121,8 +121,8 @@ def _found(change: Change) -> str:
     return f": finds {change.found_now:,} of {total}, {change.found_before:,} before"
 
 
-def _offending(check: Checked, result: GateResult) -> _Section:
-    offences = [_Listed(each.query, each.documents) for each in check.offences]
+def _offending(check: RequirementCheck, result: GateResult) -> _Section:
+    offences = [_LostDocuments(each.query, each.documents) for each in check.offences]
     title = f"**Against** {escaped(str(check.requirement))}: {_total(offences)}"
     return _listed(title, _rows(offences, result), _more(offences))
 
@@ -134,7 +134,7 @@ def _later(result: GateResult) -> _Section:
 
 
 def _gained(result: GateResult) -> _Section:
-    gained = [_Listed(change.query, change.gained) for change in result.changes if change.gained]
+    gained = [_LostDocuments(change.query, change.gained) for change in result.changes if change.gained]
     title = f"<details><summary><b>Gained</b>: {_total(gained)}</summary>"
     more = _more(gained)
     return _listed(title, _rows(gained, result), f"{more}\n\n</details>" if more else "\n</details>")
@@ -153,15 +153,15 @@ def _query(query: str, result: GateResult) -> str:
     return as_code(query) + ("" if text is None else f" ({escaped(shortened(text))})")
 
 
-class _Listed(NamedTuple):
+class _LostDocuments(NamedTuple):
     """A query, and documents of it that are to be listed."""
 
     query: str
-    documents: Sequence[Moved]
+    documents: Sequence[DocumentMove]
     remark: str = ""
 
 
-def _rows(listed: Iterable[_Listed], result: GateResult) -> list[str]:
+def _rows(listed: Iterable[_LostDocuments], result: GateResult) -> list[str]:
     """Return a row for each query, as far as the first documents of all go."""
     rows, room = [], SHOWN
     for each in listed:
@@ -172,26 +172,26 @@ def _rows(listed: Iterable[_Listed], result: GateResult) -> list[str]:
     return rows
 
 
-def _document(moved: Moved, result: GateResult) -> str:
+def _document(moved: DocumentMove, result: GateResult) -> str:
     text = result.text_of_document(moved.document)
     return f"{as_code(moved.document)} ({places_of(moved)})" + ("" if text is None else f": {escaped(shortened(text))}")
 
 
-def places_of(moved: Moved) -> str:
+def places_of(moved: DocumentMove) -> str:
     """Say where a document was and where it is.
 
-    >>> places_of(Moved("d", 4, 30)), places_of(Moved("d", 4, None)), places_of(Moved("d", None, None))
-    ('was at 4, now at 30', 'was at 4', 'not found')
+    >>> [places_of(DocumentMove("d", was, now)) for was, now in ((4, 30), (4, None), (None, None))]
+    ['was at 4, now at 30', 'was at 4', 'not found']
     """
     places = [("was at", moved.was), ("now at", moved.now)]
     return ", ".join(f"{word} {place:,}" for word, place in places if place is not None) or "not found"
 
 
-def _total(listed: Sequence[_Listed]) -> str:
+def _total(listed: Sequence[_LostDocuments]) -> str:
     documents = sum(len(each.documents) for each in listed)
     return f"{counted(documents, 'relevant document')} on {counted(len(listed), 'query')}"
 
 
-def _more(listed: Iterable[_Listed]) -> str:
+def _more(listed: Iterable[_LostDocuments]) -> str:
     left = sum(len(each.documents) for each in listed) - SHOWN
     return f"- and {counted(left, 'more relevant document')}" if left > 0 else ""

@@ -14,7 +14,7 @@ from lexirecall.errors import LexirecallError, UsageError
 from lexirecall.measures import Measure
 from lexirecall.measures.measure import TOLERANCE
 from lexirecall.names import parse_measure
-from lexirecall.statistics.over import Over
+from lexirecall.statistics.queryaggregate import QueryAggregate
 from lexirecall.text import number_of
 
 FORMS = (
@@ -49,7 +49,7 @@ class Limit:
     tail:0.1 of R@100 >= 0.5
     """
 
-    over: Over
+    over: QueryAggregate
     measure: Measure
     sign: str
     limit: float
@@ -60,7 +60,7 @@ class Limit:
         match = _COMPARED.fullmatch(text.strip())
         if match is None:
             raise UsageError("it is in none of the forms")
-        over = Over.parse(match["over"] or "mean")
+        over = QueryAggregate.parse(match["over"] or "mean")
         try:
             limit = number_of(match["limit"])
         except ValueError:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from lexirecall.errors import choice, counted
-from lexirecall.gates.changes import Change, Moved
-from lexirecall.gates.checks import Checked
+from lexirecall.gates.changes import Change, DocumentMove
+from lexirecall.gates.checks import RequirementCheck
 from lexirecall.gates.decisions import Decision
 from lexirecall.gates.labels import Label
 from lexirecall.gates.ledger import Build
@@ -47,7 +47,7 @@ class GateResult(DisplayedResult):
     decisions: tuple[Decision, ...]
     """Is the new run worse than the baseline? One for each measure, and for each number and group asked for; none if
     the build keeps an earlier verdict."""
-    checks: tuple[Checked, ...]
+    checks: tuple[RequirementCheck, ...]
     """Does the new run do what is required of it?"""
     changes: tuple[Change, ...]
     """What each query lost and gained, the worst first; queries without a change are not listed."""
@@ -97,12 +97,12 @@ class GateResult(DisplayedResult):
         return decided + [each.sentence for each in self.checks if not each.passed]
 
     @property
-    def lost(self) -> list[tuple[Change, Moved]]:
+    def lost(self) -> list[tuple[Change, DocumentMove]]:
         """Every relevant document that only the baseline finds, the worst query first."""
         return [(change, moved) for change in self.changes for moved in change.lost]
 
     @property
-    def gained(self) -> list[tuple[Change, Moved]]:
+    def gained(self) -> list[tuple[Change, DocumentMove]]:
         """Every relevant document that only the new run finds."""
         return [(change, moved) for change in self.changes for moved in change.gained]
 
@@ -145,7 +145,7 @@ class GateResult(DisplayedResult):
         yield from ({"kind": "label", "query": each.query, "document": each.document} for each in self.unknown)
         yield from ({"kind": "note", "about": note.kind, "text": note.text} for note in self.notes)
 
-    def _moved(self, query: str, moved: Moved) -> dict[str, Any]:
+    def _moved(self, query: str, moved: DocumentMove) -> dict[str, Any]:
         return {
             "query": query, "document": moved.document, "was": moved.was, "now": moved.now,
             **texts_beside(self.texts, query, moved.document),
@@ -203,7 +203,7 @@ class GateResult(DisplayedResult):
             footnote = _more(len(self.unknown))
             yield Table(("query", "unknown label"), labels, texts=frozenset({1}), footnote=footnote)
 
-    def _documents(self, title: str, moved: list[tuple[str, Moved]]) -> Table:
+    def _documents(self, title: str, moved: list[tuple[str, DocumentMove]]) -> Table:
         """Lay out the first documents of a list: where they were and where they are."""
         rows = tuple(
             (query, each.document, whole(each.was), whole(each.now), *self._shown(each.document))

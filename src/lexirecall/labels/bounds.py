@@ -24,7 +24,7 @@ from lexirecall.measures import Measure
 from lexirecall.names import Evaluable
 from lexirecall.preferences import Preference
 from lexirecall.progress import Progress
-from lexirecall.verbs.evaluate import Valued
+from lexirecall.verbs.evaluate import QueryValues
 
 _CELLS = 2**21  # labels of documents that are tried together; a hundred megabytes at most
 
@@ -115,7 +115,7 @@ def _of_run(
     for batch in filter(None, _batches(pools, row, labelling, policies)):
         tried = [labels for _, labels in batch]
         positions = labelling.positions([pools[q] for q, _ in batch], tried)
-        values = Valued.of(positions, [row], policies).placed[0, :, 0]
+        values = QueryValues.of(positions, [row], policies).placed[0, :, 0]
         queries = np.repeat([q for q, _ in batch], [len(labels) for labels in tried])
         np.fmin.at(low, queries, values)
         np.fmax.at(high, queries, values)

@@ -1,7 +1,7 @@
 """Certificates: how much of what is relevant a review has surely found, given a random sample of what it did not read.
 
 Belongs here: the counts of one review, and what they show. Not here: what more would be needed (sampleplans), counting
-from files (samples), bounds of one sample (`statistics.hypergeometric`), tables (certified).
+from files (samples), bounds of one sample (`statistics.hypergeometric`), tables (certificateresult).
 
 A review of n documents has read k of them and found R relevant ones. T of the M = n - k others are relevant, so that
 its recall is R/(R + T), or (R + x)/(R + T) once the x finds of the sample are added. A further sample is drawn from
@@ -17,7 +17,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from lexirecall.errors import UsageError
-from lexirecall.notebook import CellPart, Displayed
+from lexirecall.notebook import CellPart, NotebookDisplay
 from lexirecall.statistics.hypergeometric import exact_share, fewest_relevant, most_relevant
 
 
@@ -79,7 +79,7 @@ class ReviewCounts:
         return sum(each.relevant for each in self.samples)
 
 
-class Missed(NamedTuple):
+class MissedBounds(NamedTuple):
     """Bounds of T, the number of relevant documents that were not read."""
 
     most: int
@@ -91,12 +91,12 @@ class Missed(NamedTuple):
     """Whether the samples agree: if not, no T is within the bounds of each."""
 
 
-def bound_missed(counts: ReviewCounts, alpha: Fraction, looks: int) -> Missed:
+def bound_missed(counts: ReviewCounts, alpha: Fraction, looks: int) -> MissedBounds:
     """Bound T by every sample at its share of alpha.
 
     >>> counts = ReviewCounts(5000, 1000, 190, (SampleCount(400, 1), SampleCount(300, 0)))
     >>> bound_missed(counts, Fraction(1, 20), looks=2)
-    Missed(most=43, low=1, high=51, is_consistent=True)
+    MissedBounds(most=43, low=1, high=51, is_consistent=True)
     """
     share = alpha / looks
     known, left = 0, counts.unread
@@ -108,12 +108,12 @@ def bound_missed(counts: ReviewCounts, alpha: Fraction, looks: int) -> Missed:
         known, left = known + relevant, left - size
     at_least, at_most = known, known + left  # certain, whatever the bounds are
     if not mosts:
-        return Missed(at_most, at_least, at_most)
+        return MissedBounds(at_most, at_least, at_most)
     most, low, high = min(mosts), max(lows), min(highs)
     if is_consistent := max(low, at_least) <= min(most, high):
-        return Missed(most, max(low, at_least), high)
+        return MissedBounds(most, max(low, at_least), high)
     # No T is within all bounds, and one of them must be wrong: what is within any of them holds the truth as often.
-    return Missed(max(*mosts, at_least), max(min(lows), at_least), max(*highs, at_least), is_consistent)
+    return MissedBounds(max(*mosts, at_least), max(min(lows), at_least), max(*highs, at_least), is_consistent)
 
 
 def recall_of(found: float, missed: float) -> float | None:
@@ -135,7 +135,7 @@ class RecallBounds(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Certificate(Displayed):
+class Certificate(NotebookDisplay):
     """What a sample shows of the recall of one review.
 
     >>> certificate = Certificate(ReviewCounts(10_000, 2_000, 190, (SampleCount(1_000, 1),)))
@@ -156,7 +156,7 @@ class Certificate(Displayed):
         return 1 - exact_share(self.confidence)
 
     @cached_property
-    def missed(self) -> Missed:
+    def missed(self) -> MissedBounds:
         """Bounds of the number of relevant documents that were not read."""
         return bound_missed(self.counts, self.alpha, self.looks)
 
@@ -194,7 +194,7 @@ class Certificate(Displayed):
         return self.missed.most <= most_missed(self.counts.found, wanted)
 
     def _parts(self) -> Iterable[CellPart]:
-        from lexirecall.labels.certified import Certificates  # not on top: it lays out what is here
+        from lexirecall.labels.certificateresult import Certificates  # not on top: it lays out what is here
 
         return Certificates((self,), (None,))._parts()
 

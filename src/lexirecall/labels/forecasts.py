@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lexirecall.equality import ComparedByFields
+from lexirecall.equality import FieldEquality
 from lexirecall.judgments import SMALLEST_GRADE, BoolArray, FloatArray, IntArray
 from lexirecall.labels.pools import Labelling, LabelPool
 from lexirecall.labels.rates import Rates
@@ -32,8 +32,8 @@ from lexirecall.statistics.corrections import correct
 from lexirecall.statistics.differences import Differences
 from lexirecall.statistics.flips import slices
 from lexirecall.statistics.kendall import kendall_tau
-from lexirecall.verbs.compared import MeasureComparison
-from lexirecall.verbs.evaluate import Valued
+from lexirecall.verbs.evaluate import QueryValues
+from lexirecall.verbs.measurecomparison import MeasureComparison
 from lexirecall.verbs.rank import contrasted
 from lexirecall.verbs.testing import Testing, run_test
 
@@ -44,7 +44,7 @@ RunPairs = tuple[IntArray, IntArray]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PairForecast(ComparedByFields):
+class PairForecast(FieldEquality):
     """What becomes of the P pairs of runs under one measure."""
 
     reversals: FloatArray
@@ -60,7 +60,7 @@ class PairForecast(ComparedByFields):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class OrderForecast(ComparedByFields):
+class OrderForecast(FieldEquality):
     """What becomes of the order of S runs by their means, or by their win rates."""
 
     now: FloatArray
@@ -92,7 +92,7 @@ def grade_of(row: Evaluable, level: float) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Sampled:
+class LabellingSamples:
     """One measure or preference on every query under B labellings."""
 
     row: Evaluable
@@ -123,7 +123,7 @@ def sample(
     num_samples: int,
     seed: int,
     show_progress: bool | None = False,
-) -> list[Sampled]:
+) -> list[LabellingSamples]:
     """Draw labellings of every pool, and compare the runs under each; all measures see the same labels."""
     by_grade: dict[float, list[int]] = {}
     for c, row in enumerate(rows):
@@ -142,7 +142,7 @@ def sample(
             progress.advance(1)
     with np.errstate(invalid="ignore"):
         means = sums / counts
-    return [Sampled(row, tuple(contrasts[c]), row.direction * means[c]) for c, row in enumerate(rows)]
+    return [LabellingSamples(row, tuple(contrasts[c]), row.direction * means[c]) for c, row in enumerate(rows)]
 
 
 def _compared(
@@ -150,12 +150,16 @@ def _compared(
 ) -> list[tuple[Contrasts, FloatArray]]:
     """Return the preferences under each labelling of one pool, and the values of each run, [S, B]."""
     positions = labelling.positions([pool], [labels])
-    values = Valued.of(positions, rows, policies).values
+    values = QueryValues.of(positions, rows, policies).values
     return [(contrasted(positions, row, policies), values[:, :, c]) for c, row in enumerate(rows)]
 
 
 def forecast_pairs(
-    sampled: Sampled, now: MeasureComparison, signs: SignArray, testing: Testing, exact: FloatArray | None = None
+    sampled: LabellingSamples,
+    now: MeasureComparison,
+    signs: SignArray,
+    testing: Testing,
+    exact: FloatArray | None = None,
 ) -> PairForecast:
     """Say how often the pairs of a comparison keep their order, and how often they differ significantly.
 
@@ -209,10 +213,10 @@ def exact_reversals(
     return made
 
 
-def forecast_order(sampled: Sampled, now: FloatArray) -> OrderForecast:
+def forecast_order(sampled: LabellingSamples, now: FloatArray) -> OrderForecast:
     """Compare the order of the runs now with that under each labelling; `now` are their means, more being better, [S].
 
-    >>> sampled = Sampled(R @ 10, (), np.array([[0.5, 0.1], [0.4, 0.4], [0.3, 0.0]]))
+    >>> sampled = LabellingSamples(R @ 10, (), np.array([[0.5, 0.1], [0.4, 0.4], [0.3, 0.0]]))
     >>> made = forecast_order(sampled, np.array([0.3, 0.2, 0.1]))
     >>> made.best, made.taus.round(4).tolist(), made.stays_best
     (0, [1.0, 0.3333], 0.5)

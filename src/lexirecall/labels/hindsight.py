@@ -1,7 +1,7 @@
 """Hindsight: what was forecast about unjudged documents, beside what judgments that were made since say.
 
 Belongs here: how decisions and conclusions that were forecast came out. Not here: the forecasts (rates, forecasts),
-pools before and after the new judgments (since).
+pools before and after the new judgments (laterjudgments).
 
 Old grades stay as they are, so that only labels that were missing can change a decision; new ones that differ are
 counted. A forecast is about the documents that were judged since; the others stay without a label, before and after. A
@@ -14,16 +14,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lexirecall.equality import ComparedByFields
+from lexirecall.equality import FieldEquality
 from lexirecall.errors import DataError
 from lexirecall.judgments import FloatArray, Judgments
 from lexirecall.labels.forecasts import PairForecast, RunPairs, exact_reversals, forecast_pairs, sample
+from lexirecall.labels.laterjudgments import LaterJudgments, judged_since
 from lexirecall.labels.pools import Labelling, LabelPool
 from lexirecall.labels.rates import StatedRate, stated_rate
-from lexirecall.labels.since import Since, judged_since
 from lexirecall.labels.wholeruns import KnownDecisions
 from lexirecall.manifest import Policies
-from lexirecall.verbs.compared import MeasureComparison
+from lexirecall.verbs.measurecomparison import MeasureComparison
 from lexirecall.verbs.testing import Testing
 
 Decided = tuple[MeasureComparison, KnownDecisions]
@@ -31,7 +31,7 @@ Decided = tuple[MeasureComparison, KnownDecisions]
 
 
 @dataclass(frozen=True, eq=False)
-class Hindsight(ComparedByFields):
+class Hindsight(FieldEquality):
     """What became of the forecasts for one measure, of Q queries and P pairs of runs."""
 
     measure: str
@@ -121,7 +121,7 @@ def in_hindsight(
         )
 
 
-def _elsewhere(since: Sequence[Since], level: float) -> int:
+def _elsewhere(since: Sequence[LaterJudgments], level: float) -> int:
     return sum(int((each.elsewhere >= level).sum()) for each in since)
 
 

@@ -22,7 +22,7 @@ _NEVER, _OPEN, _RELEVANT = -1, 0, 1
 """What is known of a document: that it is not relevant, nothing, or that it is."""
 
 
-class Alone(NamedTuple):
+class UnsharedCounts(NamedTuple):
     """Of each pair of runs, how many unjudged documents only the first retrieves; counted for all pairs at once."""
 
     unjudged: BoolArray
@@ -31,7 +31,7 @@ class Alone(NamedTuple):
     """[S, S]."""
 
 
-def alone_of(retrieved: BoolArray, is_unjudged: BoolArray) -> Alone:
+def alone_of(retrieved: BoolArray, is_unjudged: BoolArray) -> UnsharedCounts:
     """Count, for each pair of runs, the unjudged documents that only the first has.
 
     >>> alone_of(np.array([[True, True], [False, True]]), np.array([True, True])).counts.tolist()
@@ -39,7 +39,7 @@ def alone_of(retrieved: BoolArray, is_unjudged: BoolArray) -> Alone:
     """
     unjudged = retrieved & is_unjudged
     as_numbers = unjudged.astype(np.float32)  # exact up to 2^24 documents, and floats have a fast product
-    return Alone(unjudged, (unjudged.sum(axis=1)[:, None] - as_numbers @ as_numbers.T).astype(np.int64))
+    return UnsharedCounts(unjudged, (unjudged.sum(axis=1)[:, None] - as_numbers @ as_numbers.T).astype(np.int64))
 
 
 def lexirecall_flips(pool: LabelPool, level: float, winners: IntArray, losers: IntArray) -> FloatArray:

@@ -1,7 +1,7 @@
 """Missing: how much a result depends on documents that nobody has judged.
 
 Belongs here: the verb. Not here: its result (missingresult), bounds (bounds), flip numbers (flips), samples
-(forecasts), chances (rates), what to judge next (judging), what became of forecasts (hindsight).
+(forecasts), chances (rates), what to judge next (judgingorder), what became of forecasts (hindsight).
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,21 +14,21 @@ from lexirecall.errors import UsageError, counted, listed, plain
 from lexirecall.fields import taken, takes
 from lexirecall.formats import Qrels, Runs, load_judgments
 from lexirecall.judgments import FloatArray, Judgments
-from lexirecall.labels.asking import DEFAULT_SAMPLES, Asking
 from lexirecall.labels.bounds import bounds_of, check_bounded
 from lexirecall.labels.forecasts import (
+    LabellingSamples,
     RunPairs,
-    Sampled,
     exact_reversals,
     forecast_order,
     forecast_pairs,
     sample,
 )
 from lexirecall.labels.hindsight import Decided, Hindsight, in_hindsight
-from lexirecall.labels.judging import Candidate, to_judge
+from lexirecall.labels.judgingorder import Candidate, to_judge
 from lexirecall.labels.missingresult import PairLabels, RunBound, RunLabels, Unjudged
 from lexirecall.labels.missingtables import DEPTHS
 from lexirecall.labels.rates import Rates, StatedRate, estimated_rates, stated_rate
+from lexirecall.labels.unjudgedoptions import DEFAULT_SAMPLES, UnjudgedOptions
 from lexirecall.labels.wholeruns import WholeRuns, decisions_of, read_whole
 from lexirecall.manifest import READING, Note, Policies
 from lexirecall.measures import Measure
@@ -52,7 +52,7 @@ DEFAULT_MEASURES = ("LexiRecall", "R@100", "AP")
 """One that is decided by everything relevant, one that looks at the top, and one that weighs both."""
 
 
-@takes(Asking, Policies, *READING, warns=True)
+@takes(UnjudgedOptions, Policies, *READING, warns=True)
 def unjudged(
     qrels: Qrels | Positions,
     runs: Runs | None = None,
@@ -82,7 +82,7 @@ def unjudged(
     >>> row["decided"], row["safe"], row["median_flip"], row["median_unjudged"]
     (6, 0, 2.0, 3.0)
     """
-    asking, policies = taken(Asking, options), taken(Policies, options)
+    asking, policies = taken(UnjudgedOptions, options), taken(Policies, options)
     rows = parse_names(DEFAULT_MEASURES if measures is None else measures)
     check_bounded([row for row in rows if isinstance(row, Measure)])
     show_progress = options.get("show_progress", False)
@@ -105,7 +105,7 @@ class _Inquiry:
     """What is asked, and of which runs."""
 
     read: WholeRuns
-    asking: Asking
+    asking: UnjudgedOptions
     policies: Policies
     rows: tuple[Evaluable, ...]
     references: tuple[int, ...]
@@ -197,7 +197,7 @@ class _Inquiry:
                     queries=queries,
                 )
 
-    def sampled(self, rates: Rates, rows: Sequence[Evaluable]) -> list[Sampled]:
+    def sampled(self, rates: Rates, rows: Sequence[Evaluable]) -> list[LabellingSamples]:
         """Draw labels, and compare the runs under each measure."""
         return sample(
             self.read.pools, rates, rows, self.read.labelling, self.policies,
@@ -205,7 +205,11 @@ class _Inquiry:
         )  # fmt: skip
 
     def pairs(
-        self, comparison: Comparison, known: Sequence[Decided], rates: StatedRate | None, sampled: Sequence[Sampled]
+        self,
+        comparison: Comparison,
+        known: Sequence[Decided],
+        rates: StatedRate | None,
+        sampled: Sequence[LabellingSamples],
     ) -> Iterator[PairLabels]:
         """Give what becomes of the pairs of runs under each measure."""
         pools, pairs = self.read.pools, self.run_pairs

@@ -10,24 +10,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lexirecall.equality import ComparedByFields
+from lexirecall.equality import FieldEquality
 from lexirecall.errors import UsageError, choice, counted
 from lexirecall.judgments import FloatArray, IntArray
-from lexirecall.labels.asking import VIEWS, check_view
 from lexirecall.labels.forecasts import OrderForecast, PairForecast
 from lexirecall.labels.hindsight import Hindsight
-from lexirecall.labels.judging import Candidate
+from lexirecall.labels.judgingorder import Candidate
+from lexirecall.labels.unjudgedoptions import VIEWS, check_view
 from lexirecall.labels.wholeruns import KnownDecisions
 from lexirecall.manifest import Note
 from lexirecall.names import Evaluable
-from lexirecall.notebook import CellPart, DisplayedResult, Titled
+from lexirecall.notebook import CellPart, DisplayedResult, TitledTable
 from lexirecall.preferences.pairs import SignArray
 from lexirecall.tables import FORMATS, Table, to_delimited
 from lexirecall.text import visible
 from lexirecall.texts import Texts
-from lexirecall.verbs.compared import MeasureComparison
 from lexirecall.verbs.comparison import Comparison
 from lexirecall.verbs.conversion import ColumnValues, Convertible, columns_of
+from lexirecall.verbs.measurecomparison import MeasureComparison
 
 KINDS = {
     "summary": ("run", "bound", "labels", "pair", "order"),
@@ -63,7 +63,7 @@ class RunBound(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class PairLabels(ComparedByFields):
+class PairLabels(FieldEquality):
     """The P pairs of runs under one measure, on Q queries."""
 
     compared: MeasureComparison
@@ -210,7 +210,7 @@ class Unjudged(DisplayedResult, Convertible):
 
     def _parts(self) -> Iterator[CellPart]:
         yield from self.sentences(self.view_of())
-        yield from (Titled(title, table) for title, table in self.tables(self.view_of()).items())
+        yield from (TitledTable(title, table) for title, table in self.tables(self.view_of()).items())
 
     def _conversion(self) -> tuple[ColumnValues, str]:
         from lexirecall.labels.missingtables import columns_of_kinds

@@ -161,7 +161,7 @@ class Labelling:
 
 
 @dataclass(frozen=True, slots=True)
-class _Laid:
+class _PoolLabellings:
     """The labellings of one pool."""
 
     is_positive: BoolArray
@@ -186,11 +186,11 @@ class _Laid:
         )
 
 
-def _laid(pool: LabelPool, labels: BoolArray, grade: float) -> _Laid:
+def _laid(pool: LabelPool, labels: BoolArray, grade: float) -> _PoolLabellings:
     is_positive = np.where(pool.is_unjudged, labels, pool.grades > 0)
     with_missed = np.pad(is_positive, ((0, 0), (0, len(pool.missed))), constant_values=True)
     all_grades = np.concatenate([np.where(pool.is_unjudged, grade, pool.grades), pool.missed])
-    return _Laid(
+    return _PoolLabellings(
         is_positive,
         is_positive.cumsum(axis=1) - 1,
         with_missed.sum(axis=1),

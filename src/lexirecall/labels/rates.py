@@ -1,7 +1,7 @@
 """Rates: how likely each unjudged document is to be relevant.
 
 Belongs here: a stated rate, and one that is estimated from judged documents around the same depth. Not here: what
-follows from a stated one (forecasts), which labels would help (judging).
+follows from a stated one (forecasts), which labels would help (judgingorder).
 
 The estimate only orders what to judge next: it tells likely documents from unlikely ones, but what follows from its
 chances does not agree with what is found, as docs/unjudged.md says.
@@ -133,10 +133,10 @@ def estimated_rates(lists: Lists, level: float) -> EstimatedRates:
     return EstimatedRates.of(*fit(retrieved, retrieved.is_judged, len(lists.judgments.queries)))
 
 
-def retrieved_by(lists: Lists, level: float) -> "Retrieved":
+def retrieved_by(lists: Lists, level: float) -> "RetrievedDocuments":
     """Return what runs retrieve, or raise if no judged document of that is not relevant."""
     made = [_retrieved(lists.judgments, q, of_runs, level) for q, (_, of_runs) in enumerate(lists)]
-    retrieved = Retrieved(*(np.concatenate(each, axis=-1) for each in zip(*made, strict=True)))
+    retrieved = RetrievedDocuments(*(np.concatenate(each, axis=-1) for each in zip(*made, strict=True)))
     if retrieved.is_relevant[retrieved.is_judged].all():
         raise DataError(
             "no run retrieves a document that was judged and is not relevant, so nothing says which unjudged ones are "
@@ -146,7 +146,7 @@ def retrieved_by(lists: Lists, level: float) -> "Retrieved":
     return retrieved
 
 
-def fit(retrieved: "Retrieved", is_known: BoolArray, num_queries: int) -> tuple[FloatArray, FloatArray]:
+def fit(retrieved: "RetrievedDocuments", is_known: BoolArray, num_queries: int) -> tuple[FloatArray, FloatArray]:
     """Return the coefficients of the regression on the documents whose labels are known, and the factors of queries."""
     features, of_known = retrieved.features, is_known[retrieved.is_judged]
     known, is_relevant = features[:, of_known], retrieved.is_relevant[is_known]
@@ -242,7 +242,7 @@ def raised(chances: FloatArray, factors: FloatArray) -> FloatArray:
     return np.asarray(odds / (1 - chances + odds))
 
 
-class Retrieved(NamedTuple):
+class RetrievedDocuments(NamedTuple):
     """What runs retrieve, document by document."""
 
     queries: IntArray
@@ -260,7 +260,9 @@ class Retrieved(NamedTuple):
         return np.vstack([np.ones(len(depths)), depths, self.weights])
 
 
-def _retrieved(judgments: Judgments, query: int, of_runs: Sequence[Sequence[bytes] | None], level: float) -> Retrieved:
+def _retrieved(
+    judgments: Judgments, query: int, of_runs: Sequence[Sequence[bytes] | None], level: float
+) -> RetrievedDocuments:
     numbers: dict[bytes, int] = {}
     rows = [[numbers.setdefault(document, len(numbers)) for document in ranking or ()] for ranking in of_runs]
     places = np.zeros((len(rows), len(numbers)), np.int64)
@@ -272,10 +274,10 @@ def _retrieved(judgments: Judgments, query: int, of_runs: Sequence[Sequence[byte
     grades = np.array([known[lookup[document]] if document in lookup else -1 for document in numbers], float)
     is_judged = grades >= 0
     of_judged = weights[:, is_judged] * np.sqrt(depths[is_judged])
-    return Retrieved(np.full(len(numbers), query), depths, of_judged, is_judged, grades >= level)
+    return RetrievedDocuments(np.full(len(numbers), query), depths, of_judged, is_judged, grades >= level)
 
 
-def _shares_judged(retrieved: Retrieved, is_known: BoolArray) -> FloatArray:
+def _shares_judged(retrieved: RetrievedDocuments, is_known: BoolArray) -> FloatArray:
     """Return the share that was judged of what is retrieved for the same query in the same half decade of depths."""
     decades = np.floor(2 * np.log10(retrieved.depths)).astype(np.int64)
     keys = retrieved.queries * (1 + np.ptp(decades)) + decades - decades.min()

@@ -38,7 +38,7 @@ _REMEDY = "a sample is drawn from the ranking, below what was read, and all of i
 
 
 @dataclass(frozen=True, slots=True)
-class Reviewed:
+class ReviewedSamples:
     """The counts of each review, and what is to be said about them."""
 
     counts: tuple[ReviewCounts, ...]
@@ -83,7 +83,7 @@ class _StoppedRankings:
 
 def count_reviews(
     qrels: Qrels, run: Run, read: Any, sampled: Any, policies: Policies, options: Mapping[str, Any]
-) -> Reviewed:
+) -> ReviewedSamples:
     """Count what each query has read, found and sampled; name everything that does not fit together."""
     reviews, level = _read_reviews(qrels, run, read, options), policies.level
     samples = _load_samples(sampled, options)
@@ -100,7 +100,7 @@ def count_reviews(
         remedy = "if QRELS lists only what is relevant, give --corpus-size, --read, --found, --sample and --relevant"
         raise DataError("; ".join(problems), remedy=remedy if "without a judgment" in problems[0] else _REMEDY)
     notes = *reviews.notes, *_on_corpus(reviews, level), *_unsampled(made), *_only_ranked(reviews, samples)
-    return Reviewed(tuple(made), notes)
+    return ReviewedSamples(tuple(made), notes)
 
 
 def _load_samples(sampled: Any, options: Mapping[str, Any]) -> list[Judgments]:

@@ -23,7 +23,7 @@ from lexirecall.fields import taken, takes
 from lexirecall.formats import Qrels, Runs, has_runs, project
 from lexirecall.judgments import BoolArray, IntArray
 from lexirecall.labels.certificates import percent
-from lexirecall.labels.certifying import Certifying
+from lexirecall.labels.certification import CertificateOptions
 from lexirecall.labels.depths import Depths, check_whole, load_depths
 from lexirecall.manifest import READING, Note, Policies
 from lexirecall.notebook import CellPart, DisplayedResult
@@ -34,8 +34,8 @@ from lexirecall.statistics.shares import share_interval
 from lexirecall.tables import FORMATS, Table, number, to_delimited, whole
 from lexirecall.text import to_text, visible
 from lexirecall.verbs.census import Census
-from lexirecall.verbs.given import positions_of
 from lexirecall.verbs.notes import notes_on_reading
+from lexirecall.verbs.subject import positions_of
 
 __all__ = ["RunStops", "Stop", "Stops", "evaluate_stops"]
 
@@ -189,7 +189,7 @@ def _mean(values: Sequence[float]) -> float:
     return math.fsum(values) / len(values)
 
 
-@takes(Certifying, Policies, *READING, warns=True)
+@takes(CertificateOptions, Policies, *READING, warns=True)
 def evaluate_stops(qrels: Qrels | Positions, runs: Runs | None = None, *, stops: Any, **options: Any) -> Stops:
     """Say how reviews ended that were stopped: their recall, what they cost, and how often they reach what is wanted.
 
@@ -204,7 +204,7 @@ def evaluate_stops(qrels: Qrels | Positions, runs: Runs | None = None, *, stops:
     >>> stop.recall, stop.share, stop.overshoot, made.runs[0].reached
     (0.5, 0.4, -1, 0)
     """
-    certifying, policies = taken(Certifying, options), taken(Policies, options)
+    certifying, policies = taken(CertificateOptions, options), taken(Policies, options)
     if unused := [name for name in ("assume", "looks") if getattr(certifying, name) is not None]:
         raise UsageError(f"{' and '.join(unused)} cannot be used with stops: nothing is sampled", remedy="leave it out")
     check_whole(options)
@@ -227,7 +227,9 @@ def _files_in(folder: str | os.PathLike[str]) -> list[str]:
     return regular(sorted(str(path) for path in Path(folder).iterdir() if not path.name.startswith(".")))
 
 
-def _ended(positions: Positions, given: Depths | Positions, certifying: Certifying, policies: Policies) -> Stops:
+def _ended(
+    positions: Positions, given: Depths | Positions, certifying: CertificateOptions, policies: Policies
+) -> Stops:
     census = Census.of(positions, policies)
     depths = _depths_of(positions, given)
     projection = positions.at_level(policies.level)

@@ -10,18 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from lexirecall.equality import ComparedByFields
+from lexirecall.equality import FieldEquality
 from lexirecall.errors import UsageError
 from lexirecall.fields import among, takes
 from lexirecall.formats import Qrels, Runs, project
 from lexirecall.formats.listing import load_lists
 from lexirecall.formats.wholelists import JoinedRun, Lists
 from lexirecall.judgments import FloatArray, IntArray
-from lexirecall.labels.asking import check_asked
 from lexirecall.labels.flips import flips_of, has_flips
 from lexirecall.labels.forecasts import RunPairs
 from lexirecall.labels.lexiflips import alone_of
 from lexirecall.labels.pools import Labelling, LabelPool, pools_of
+from lexirecall.labels.unjudgedoptions import check_asked
 from lexirecall.manifest import READING, Conventions, Policies, Sources
 from lexirecall.names import Evaluable, Names
 from lexirecall.positions import Positions
@@ -29,8 +29,8 @@ from lexirecall.preferences.pairs import SignArray
 from lexirecall.progress import Progress
 from lexirecall.verbs.compare import compare
 from lexirecall.verbs.comparison import Comparison, SafeDecisions
-from lexirecall.verbs.given import asked_of
 from lexirecall.verbs.rank import contrasted
+from lexirecall.verbs.subject import asked_of
 from lexirecall.verbs.testing import Testing
 
 
@@ -70,7 +70,7 @@ def read_whole(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class KnownDecisions(ComparedByFields):
+class KnownDecisions(FieldEquality):
     """What is decided between P pairs of runs on Q queries under one measure, and what it takes to reverse it."""
 
     signs: SignArray

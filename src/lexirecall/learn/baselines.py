@@ -1,6 +1,7 @@
 """Baselines: ways to fuse runs without learning.
 
-Belongs here: their formulas. Not here: the fusion that is learnt (fitting), which single run is best (choosing).
+Belongs here: their formulas. Not here: the fusion that is learnt (featureweights), which single run is best
+(modelchoice).
 """
 
 from collections.abc import Callable, Mapping

@@ -1,7 +1,7 @@
 """Candidates: the documents that any run retrieves for a query, and where each run has them.
 
 Belongs here: these documents with their features, and the sample that is learnt from. Not here: the formulas of
-features (features), what is learnt (fitting), positions (rankings).
+features (features), what is learnt (featureweights), positions (rankings).
 """
 
 from collections.abc import Iterator, Sequence
@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lexirecall.equality import ComparedByFields
+from lexirecall.equality import FieldEquality
 from lexirecall.formats.wholelists import Lists
 from lexirecall.judgments import BoolArray, FloatArray, IntArray, Judgments
 from lexirecall.learn.features import FEATURES, shares_of_scores
-from lexirecall.learn.fitting import Learnable
+from lexirecall.learn.featureweights import TrainingQuery
 
 MOST_TOP = 500
 """How many of the documents that are not relevant are all learnt from: the highest by reciprocal rank fusion."""
@@ -22,7 +22,7 @@ MOST_SAMPLED = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Candidates(ComparedByFields):
+class Candidates(FieldEquality):
     """What S runs retrieve for one query: I documents, by id from the highest, so that a stable sort breaks ties.
 
     >>> from lexirecall.formats.listing import load_lists
@@ -116,8 +116,8 @@ def _candidates(
 
 def learnable(
     made: Candidates, names: Sequence[str], depths: IntArray, level: float, fused: FloatArray, seed: int
-) -> Learnable:
+) -> TrainingQuery:
     """Return what can be learnt from the documents of one query."""
     relevant, others, counts = made.sampled(level, fused, np.random.default_rng([seed, made.query]))
     features = made.features(names, depths).astype(np.float32)
-    return Learnable(features[np.concatenate([relevant, others])], len(relevant), counts.astype(np.float32))
+    return TrainingQuery(features[np.concatenate([relevant, others])], len(relevant), counts.astype(np.float32))

@@ -1,7 +1,7 @@
 """Rankings: from scores of candidates to the positions of the judged ones, as a run would have them.
 
 Belongs here: the order of candidates, and positions of rankings that were never written. Not here: where scores come
-from (baselines, fitting).
+from (baselines, featureweights).
 """
 
 from collections.abc import Sequence

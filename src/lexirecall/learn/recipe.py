@@ -1,7 +1,7 @@
 """Recipe: the options of how runs are fused.
 
 Belongs here: the record, with its help and its checks, and what does not go together with fusing. Not here: what is
-done with them (fusing).
+done with them (fusion).
 """
 
 import math
@@ -11,8 +11,8 @@ from typing import Any
 from lexirecall.errors import UsageError, check_count
 from lexirecall.fields import option
 from lexirecall.formats.listing import check_listable
-from lexirecall.learn.choosing import DISCOUNTS, REGULARIZATIONS
 from lexirecall.learn.features import FEATURES, parse_features
+from lexirecall.learn.modelchoice import DISCOUNTS, REGULARIZATIONS
 from lexirecall.manifest import Conventions, Sources
 from lexirecall.text import visible
 
@@ -49,7 +49,7 @@ class Recipe:
             "Apply weights that were learnt on another collection; nothing is learnt here.", "file", metavar="FILE"
         ),
     )
-    """A file that `lexirecall fuse --save-weights` wrote, or what `Fused.weights` is."""
+    """A file that `lexirecall fuse --save-weights` wrote, or what `FusedRun.weights` is."""
     allow_negative: bool = field(
         default=False, metadata=option("Allow weights below 0, which count against what a run retrieves.", "flag")
     )

@@ -1,6 +1,6 @@
 """Weights in a file: what was learnt on one collection, for use on another.
 
-Belongs here: the file, and matching it with runs by name. Not here: how weights are learnt (fitting).
+Belongs here: the file, and matching it with runs by name. Not here: how weights are learnt (featureweights).
 """
 
 import json

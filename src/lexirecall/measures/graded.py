@@ -40,7 +40,7 @@ def _ndcg(projection: Projection, dcg: str, gains: Gains | None, rel: Any, cutof
 
 def _expected_ndcg(projection: Projection, dcg: str, gains: Gains | None, rel: Any, cutoff: int | None) -> FloatArray:
     """Let every place of a block of tied documents hold the mean gain of the block."""
-    from lexirecall.measures.expected import mean_at_places
+    from lexirecall.measures.tieexpectation import mean_at_places
 
     depth = min(cutoff or np.inf, projection.source.conventions.depth or np.inf)
     gain = gain_of(projection.level, dcg, gains, rel)
@@ -73,7 +73,7 @@ def _expected_at_bottom(projection: Projection, gain: Gain, discount: Discount) 
     A block has b documents, c of them relevant, and t of its places are shown. How many of the c are shown is
     hypergeometric, and each of the c is as likely to be hidden as any other.
     """
-    from lexirecall.measures.expected import tied_blocks
+    from lexirecall.measures.tieexpectation import tied_blocks
 
     gained = _gained_at_bottom(projection, gain, discount)
     depth, n = projection.source.conventions.depth or np.inf, corpus_size_of(projection)
@@ -261,7 +261,7 @@ def _graded_rbp(projection: Projection, p: float, max_grade: int | None, cutoff:
 
 def _expected_graded_rbp(projection: Projection, p: float, max_grade: int | None, cutoff: int | None) -> FloatArray:
     """Let every place of a block of tied documents hold the mean grade of the block."""
-    from lexirecall.measures.expected import mean_at_places
+    from lexirecall.measures.tieexpectation import mean_at_places
 
     depth = projection.source.conventions.depth or np.inf
     places, rankings, means = mean_at_places(_grades(projection), projection.found, depth)

@@ -11,9 +11,9 @@ import numpy as np
 from lexirecall.errors import UsageError
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
 from lexirecall.measures.bottom import corpus_size_of, num_missing
+from lexirecall.measures.depthcounts import count_within
 from lexirecall.measures.measure import Measure
 from lexirecall.measures.parameter import Parameter
-from lexirecall.measures.within import count_within
 from lexirecall.positions import Projection
 from lexirecall.tracks import Tracks
 

@@ -147,9 +147,11 @@ class Measure(Row):
         divisors = np.maximum(projection.num_relevant, 1) if divisor is m_of_document else divisor
         sees_missing = self.sees_missing(sees_bottom=projection.sees_bottom)
         if projection.source.conventions.ties == "expected":
-            from lexirecall.measures.expected import Expected  # not on top: most rankings are put in one order
+            from lexirecall.measures.tieexpectation import (
+                TieExpectation,
+            )  # not on top: most rankings are put in one order
 
-            expected = Expected(projection, n, self._exposures, weights)
+            expected = TieExpectation(projection, n, self._exposures, weights)
             if not sees_missing and expected.are_counts:
                 return expected.quotients(divisors)
             terms = expected.terms(self._bottom if sees_missing else lambda level, m, n: 0.0)

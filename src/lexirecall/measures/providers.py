@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from lexirecall.equality import ComparedByFields
+from lexirecall.equality import FieldEquality
 from lexirecall.errors import UsageError, choice
 from lexirecall.exposure import EXPOSURES
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
@@ -140,7 +140,7 @@ def owners_of(positions: Positions) -> Providers:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ProviderExposure(ComparedByFields):
+class ProviderExposure(FieldEquality):
     """Exposure of each of P providers with a relevant document, in S runs, over the queries for which it has one."""
 
     runs: tuple[str, ...]

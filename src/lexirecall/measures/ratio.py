@@ -1,6 +1,6 @@
 """A quotient that is not divided yet: a formula divides once, at the end.
 
-Belongs here: that quotient, and e times z. Not here: the one division (measure, expected).
+Belongs here: that quotient, and e times z. Not here: the one division (measure, tieexpectation).
 
 In floats seven times 1/7 is less than 1. A formula that gives `Ratio(1, m)` instead of `1 / m` has its numerators
 added up, and their sum divided by m. Seven of seven are then exactly 1.

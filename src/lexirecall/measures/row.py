@@ -15,7 +15,7 @@ from lexirecall.errors import UsageError, listed
 from lexirecall.judgments import SMALLEST_GRADE, BoolArray
 from lexirecall.measures.parameter import CUTOFF, CUTOFF_OR_SHARE, LEVEL, RECALL, Parameter, Share
 from lexirecall.measures.references import REFERENCES
-from lexirecall.notebook import CellPart, Displayed, facts
+from lexirecall.notebook import CellPart, NotebookDisplay, facts
 from lexirecall.positions import Positions, Projection
 
 ABOUT = ("history", "use", "misses", "defaults")
@@ -23,7 +23,7 @@ ABOUT = ("history", "use", "misses", "defaults")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Row(Displayed):
+class Row(NotebookDisplay):
     """A named row; calling it with settings, or `@`, gives the row with these settings."""
 
     _table: ClassVar[Mapping[str, "Row"]] = {}

@@ -6,9 +6,9 @@ Belongs here: one row for each such measure, in trec_eval's definition.
 import numpy as np
 
 from lexirecall.judgments import FloatArray
+from lexirecall.measures.depthcounts import count_within, square_within
 from lexirecall.measures.measure import Measure
 from lexirecall.measures.parameter import Parameter
-from lexirecall.measures.within import count_within, square_within
 from lexirecall.positions import Projection
 
 

@@ -31,7 +31,7 @@ from lexirecall.statistics.attainable import least_attainable
 from lexirecall.statistics.paired import check_chance
 from lexirecall.tables import Table, to_delimited
 from lexirecall.verbs.evaluate import scores_of
-from lexirecall.verbs.given import positions_of
+from lexirecall.verbs.subject import positions_of
 
 __all__ = ["Collection", "CollectionFiles", "Study", "read_collections", "study"]
 

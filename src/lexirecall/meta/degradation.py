@@ -91,7 +91,7 @@ Counts = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True)
-class Degraded:
+class DegradationCounts:
     """The counts behind one row, on each query, added up over the samples; and what each sample gives alone."""
 
     counts: IntArray
@@ -159,7 +159,7 @@ def _degraded(
     bits: np.random.PCG64,
     num_samples: int,
     progress: Progress | None,
-) -> tuple[list[list[Degraded]], list[Counts]]:
+) -> tuple[list[list[DegradationCounts]], list[Counts]]:
     """Return what is counted for each share and measure; and with half of the labels, of each pair on each query."""
     unchanged = [_counts(each, each) for each in full]
     counts = np.zeros((len(TENTHS), len(full), *unchanged[0].shape), np.int64)
@@ -180,8 +180,8 @@ def _degraded(
                     halved[m] += by_pair(now, then)[:2]
             if progress is not None:
                 progress.advance(1)
-    whole = [Degraded(each, _quantities(each)[None]) for each in unchanged]
-    some = ([Degraded(c, b) for c, b in zip(counts[t], by_sample[t], strict=True)] for t in TENTHS[1:])
+    whole = [DegradationCounts(each, _quantities(each)[None]) for each in unchanged]
+    some = ([DegradationCounts(c, b) for c, b in zip(counts[t], by_sample[t], strict=True)] for t in TENTHS[1:])
     return [whole, *some], halved
 
 

@@ -19,7 +19,7 @@ from lexirecall.formats import Qrels, Runs
 from lexirecall.installing import how_to_install
 from lexirecall.manifest import READING, Conventions, Note, Policies
 from lexirecall.names import Names
-from lexirecall.notebook import CellPart, Displayed, Titled
+from lexirecall.notebook import CellPart, NotebookDisplay, TitledTable
 from lexirecall.output import FilePath, check_outputs, write_files
 from lexirecall.page.findings import Findings
 from lexirecall.page.html import fill
@@ -33,10 +33,10 @@ from lexirecall.positions import Positions
 from lexirecall.svg import Drawing
 from lexirecall.tables import Table
 from lexirecall.texts import files_named, texts_or_none
-from lexirecall.verbs.bootstrapped import check_bootstrap
 from lexirecall.verbs.evaluate import groups_of, read_aggregation
 from lexirecall.verbs.explain import check_single_order
-from lexirecall.verbs.given import asked_of, positions_of
+from lexirecall.verbs.resamples import check_bootstrap
+from lexirecall.verbs.subject import asked_of, positions_of
 from lexirecall.verbs.testing import Testing
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def _make(folder: Path) -> None:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Report(Displayed):
+class Report(NotebookDisplay):
     """A page about the runs of one collection.
 
     >>> from lexirecall import project
@@ -157,7 +157,7 @@ class Report(Displayed):
         return f"<Report: {self.payload['title']}>"
 
     def _parts(self) -> Iterable[CellPart]:
-        return [Titled(self.payload["title"], self._leaderboard)]
+        return [TitledTable(self.payload["title"], self._leaderboard)]
 
     def _pictured(self) -> object:
         return self

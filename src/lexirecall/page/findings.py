@@ -29,11 +29,11 @@ from lexirecall.verbs.breakdown_notes import notes_on_breakdown, recorded
 from lexirecall.verbs.census import Census
 from lexirecall.verbs.compare import compare_scores, indices_of, pairs_under
 from lexirecall.verbs.comparison import Comparison
-from lexirecall.verbs.evaluate import Valued, scores_of, with_intervals
+from lexirecall.verbs.evaluate import QueryValues, scores_of, with_intervals
 from lexirecall.verbs.explain import check_single_order
 from lexirecall.verbs.exposures import Exposures
-from lexirecall.verbs.given import asked_measures
 from lexirecall.verbs.scores import Scores
+from lexirecall.verbs.subject import asked_measures
 from lexirecall.verbs.testing import Testing
 
 
@@ -118,9 +118,9 @@ class Findings:
         return manifest if self.breakdown is None else recorded(manifest, self.breakdown, self.aggregation)
 
     @cached_property
-    def valued(self) -> Valued:
+    def valued(self) -> QueryValues:
         """The values again, with those that count as infinitely deep."""
-        return Valued.of(self.positions, self.scores.measures, self.policies)
+        return QueryValues.of(self.positions, self.scores.measures, self.policies)
 
     @cached_property
     def breakdown(self) -> Breakdown | None:

@@ -18,8 +18,8 @@ from lexirecall.page.findings import Findings
 from lexirecall.page.groups import order_under
 from lexirecall.preferences import Preference
 from lexirecall.tables import number
-from lexirecall.verbs.compared import MeasureComparison
 from lexirecall.verbs.comparison import Comparison
+from lexirecall.verbs.measurecomparison import MeasureComparison
 
 Part = dict[str, Any]
 Sentence = list[Part]

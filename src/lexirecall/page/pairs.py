@@ -12,7 +12,7 @@ from lexirecall.judgments import FloatArray, IntArray
 from lexirecall.page.findings import Findings
 from lexirecall.page.rounding import rounded
 from lexirecall.statistics.portions import PortionedPairs
-from lexirecall.verbs.compared import MeasureComparison
+from lexirecall.verbs.measurecomparison import MeasureComparison
 from lexirecall.verbs.rank import contrasted
 
 DIGITS = 4

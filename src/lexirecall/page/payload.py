@@ -31,9 +31,9 @@ from lexirecall.page.stages import stage_columns
 from lexirecall.page.unlabelled import label_columns
 from lexirecall.page.words import text_columns
 from lexirecall.preferences import Preference
-from lexirecall.statistics.over import over_queries
+from lexirecall.statistics.queryaggregate import over_queries
 from lexirecall.texts import Texts
-from lexirecall.verbs.deciding import TAIL
+from lexirecall.verbs.decidingqueries import TAIL
 from lexirecall.version import VERSION
 
 if TYPE_CHECKING:

@@ -15,10 +15,11 @@ _ENDINGS = {"latex": "tex", "markdown": "md"}
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class PaperValue:
     """Our value beside the paper's.
 
-    >>> Held(0.8257, 0.825, 0.0005).differs, str(Held(0.8257, 0.825, 0.0005)), str(Held(0.313, 0.313, 0.0005))
+    >>> ours, same = PaperValue(0.8257, 0.825, 0.0005), PaperValue(0.313, 0.313, 0.0005)
+    >>> ours.differs, str(ours), str(same)
     (True, '0.8257 (paper 0.825)', '0.3130')
     """
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from lexirecall.paper.coinciding import coinciding
 from lexirecall.paper.exhibit import Exhibit
+from lexirecall.paper.sharedlines import coinciding
 from lexirecall.plots import lines
 from lexirecall.tables import Table, number
 from lexirecall.theory import precision_orientation, recall_orientation

@@ -3,8 +3,8 @@
 Belongs here: the table, and one line of it, which the table by relevant documents shares.
 """
 
-from lexirecall.paper.beside import COLUMNS, beside, rows_of
-from lexirecall.paper.exhibit import Exhibit, Held
+from lexirecall.paper.exhibit import Exhibit, PaperValue
+from lexirecall.paper.papervalues import COLUMNS, beside, rows_of
 from lexirecall.theory import tie_probability
 
 NUM_RELEVANT = 10
@@ -37,13 +37,13 @@ def exhibit(seed: int) -> Exhibit:
     )
 
 
-def held_ties(num_relevant: int, corpus_size: int, printed: tuple[float, ...], seed: int) -> dict[str, Held]:
+def held_ties(num_relevant: int, corpus_size: int, printed: tuple[float, ...], seed: int) -> dict[str, PaperValue]:
     """Return the tie probability of each measure beside what the paper prints.
 
     >>> str(held_ties(10, 1000, PAPER[1000], seed=1)["Rprec"])
     '0.8257 (paper 0.825)'
     """
     return {
-        name: Held(tie_probability(name, num_relevant, corpus_size, rng=seed).value, theirs)
+        name: PaperValue(tie_probability(name, num_relevant, corpus_size, rng=seed).value, theirs)
         for name, theirs in zip(MEASURES, printed, strict=True)
     }

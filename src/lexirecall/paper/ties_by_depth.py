@@ -15,9 +15,9 @@ import numpy as np
 from lexirecall.judgments import IntArray
 from lexirecall.measures.measure import is_equal
 from lexirecall.names import parse_measure
-from lexirecall.paper.coinciding import coinciding
 from lexirecall.paper.exhibit import Exhibit
 from lexirecall.paper.rankings import random_positions
+from lexirecall.paper.sharedlines import coinciding
 from lexirecall.plots import lines
 from lexirecall.positions import Projection
 from lexirecall.preferences.orders import lexirecall_ranks

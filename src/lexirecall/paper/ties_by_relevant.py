@@ -3,8 +3,8 @@
 Belongs here: the table.
 """
 
-from lexirecall.paper.beside import COLUMNS, beside, rows_of
 from lexirecall.paper.exhibit import Exhibit
+from lexirecall.paper.papervalues import COLUMNS, beside, rows_of
 from lexirecall.paper.ties_by_corpus import HOW, held_ties
 
 CORPUS_SIZE = 10**6

@@ -12,8 +12,8 @@ from lexirecall.judgments import FloatArray, IntArray
 from lexirecall.measures import LAST_REL
 from lexirecall.measures.measure import is_equal
 from lexirecall.names import parse_measure
-from lexirecall.paper.beside import COLUMNS, beside, rows_of, tolerance_of_shares
-from lexirecall.paper.exhibit import Exhibit, Held
+from lexirecall.paper.exhibit import Exhibit, PaperValue
+from lexirecall.paper.papervalues import COLUMNS, beside, rows_of, tolerance_of_shares
 from lexirecall.paper.rankings import random_positions
 from lexirecall.positions import Positions
 from lexirecall.theory import tie_probability_tse
@@ -98,8 +98,8 @@ def expected_ties(corpus_size: int) -> float:
     return float(np.mean([tie_probability_tse(m, corpus_size) for m in range(FEWEST, MOST + 1)]))
 
 
-def _held(shares: dict[str, float], printed: tuple[float, ...]) -> dict[str, Held]:
+def _held(shares: dict[str, float], printed: tuple[float, ...]) -> dict[str, PaperValue]:
     return {
-        name: Held(share, theirs, tolerance_of_shares(share, theirs, NUM_PAIRS))
+        name: PaperValue(share, theirs, tolerance_of_shares(share, theirs, NUM_PAIRS))
         for (name, share), theirs in zip(shares.items(), printed, strict=True)
     }

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from lexirecall.equality import ComparedByFields
+from lexirecall.equality import FieldEquality
 from lexirecall.errors import UsageError, counted, listed
 from lexirecall.judgments import SMALLEST_GRADE, BoolArray, FloatArray, IntArray, Judgments
 from lexirecall.manifest import Conventions, Policies, check_level
-from lexirecall.notebook import CellPart, Displayed, facts
+from lexirecall.notebook import CellPart, NotebookDisplay, facts
 from lexirecall.output import FilePath, write_files
 from lexirecall.providers import Providers
 from lexirecall.segments import Segments, sums_of
@@ -38,7 +38,7 @@ _AT_ONCE = 2**18
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Positions(Displayed):
+class Positions(NotebookDisplay):
     """S runs × Q queries; the ranking of run s for query q is segment s·Q + q."""
 
     runs: tuple[str, ...]
@@ -61,7 +61,7 @@ class Positions(Displayed):
     """The library of the frames that came in, if any: pandas, polars, pyarrow, duckdb, …"""
     units: "Units | None" = None
     """What must be found, if that is not the judged documents themselves."""
-    served: "Served | None" = None
+    served: "UnitServing | None" = None
     """If the documents here are units: what they were made from."""
     _sought: "dict[float, Positions]" = field(default_factory=dict, init=False, compare=False)
     _orders: dict[tuple[str, float], IntArray] = field(default_factory=dict, init=False, compare=False)
@@ -163,7 +163,7 @@ class Positions(Displayed):
                 found=found,
                 others=others,
                 units=None,
-                served=Served(self, documents),
+                served=UnitServing(self, documents),
             )
         return self._sought[level]
 
@@ -322,7 +322,7 @@ def _reach(positions: Positions, level: float) -> BoolArray:
 
 
 @dataclass(frozen=True, slots=True)
-class Served:
+class UnitServing:
     """How units came to their positions."""
 
     origin: Positions
@@ -332,7 +332,7 @@ class Served:
 
 
 @dataclass(frozen=True)
-class Projection(ComparedByFields):
+class Projection(FieldEquality):
     """The paper's relevance projection of every ranking, for one relevance level: what measures are computed from."""
 
     source: Positions

@@ -44,7 +44,7 @@ def blocks_of_queries(num_runs: int, num_levels: IntArray) -> Iterator[IntArray]
 
 
 @dataclass(frozen=True, slots=True)
-class ByLevel:
+class LevelPreferences:
     """Preferences that are computed anew for the pairs that are asked for."""
 
     compare: Callable[[SomePairs], Iterator[PairBlock]]
@@ -62,14 +62,14 @@ class ByLevel:
         return values
 
 
-def rpp(projection: Projection, weight: str, graded: bool) -> ByLevel:
+def rpp(projection: Projection, weight: str, graded: bool) -> LevelPreferences:
     """Compare by recall-paired preference: sum_i w_i sign(q_i - p_i); the weights w of the m levels add up to 1.
 
     A level whose document neither ranking retrieved counts 0. Graded, it is the mean over the grades g of the query as
     thresholds, weighted by the number m_g of documents that reach each.
     """
     compare = partial(_graded, projection, weight) if graded else partial(_at_levels, projection, weight)
-    return ByLevel(compare, projection.source.shape[1])
+    return LevelPreferences(compare, projection.source.shape[1])
 
 
 def _at_levels(projection: Projection, weight: str, asked: SomePairs) -> Iterator[PairBlock]:
@@ -107,9 +107,9 @@ def _pairwise(projection: Projection, weight: str, queries: IntArray, asked: Som
         yield block.queries, _without_noise(_compared(block.positions, compare, asked))
 
 
-def sized_lexiprecision(projection: Projection) -> ByLevel:
+def sized_lexiprecision(projection: Projection) -> LevelPreferences:
     """Compare by 1/p_i - 1/q_i at the first level i where the rankings differ; 1/p is 0 for a missing document."""
-    return ByLevel(partial(_at_first_difference, projection), projection.source.shape[1])
+    return LevelPreferences(partial(_at_first_difference, projection), projection.source.shape[1])
 
 
 def _at_first_difference(projection: Projection, asked: SomePairs) -> Iterator[PairBlock]:

@@ -26,7 +26,7 @@ SMALLEST = 5e-324
 
 
 @runtime_checkable
-class ByPair(Protocol):
+class PairPreferences(Protocol):
     """Preferences that can be computed for some pairs as well as, again and again, in blocks of queries."""
 
     def __iter__(self) -> Iterator[PairBlock]: ...
@@ -121,7 +121,7 @@ def _blocks(table: npt.NDArray[Any]) -> Iterator[IntArray]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _WholeBlocks:
     """The preferences of a row that gives its blocks once: every pair on every query."""
 
     values: npt.NDArray[Any]
@@ -149,7 +149,7 @@ class Contrasts:
     preference: str
     runs: tuple[str, ...]
     queries: tuple[str, ...]
-    compared: ByPair
+    compared: PairPreferences
     taking_part: BoolArray
     """Which runs are compared on which queries, [S, Q]; the others have the value 0 and are not counted."""
     is_sized: bool
@@ -176,12 +176,12 @@ class Contrasts:
         is_steady: bool = True,
     ) -> "Contrasts":
         """Take preferences in blocks of queries; those that are not also given by pair are kept."""
-        if not isinstance(compared, ByPair):
+        if not isinstance(compared, PairPreferences):
             num_runs, num_queries = taking_part.shape
             values = np.zeros((num_runs, num_runs, num_queries), np.float64 if is_sized else np.int8)
             for these, block in compared:
                 values[:, :, these] = block
-            compared = _Kept(values)
+            compared = _WholeBlocks(values)
         every = np.arange(len(queries))
         has_size = taking_part if has_size is None else has_size & taking_part
         return cls(

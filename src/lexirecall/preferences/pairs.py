@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from lexirecall.equality import ComparedByFields
+from lexirecall.equality import FieldEquality
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
 from lexirecall.preferences.by_level import PairBlock, blocks_of_queries
 from lexirecall.sums import ExactSums
@@ -18,7 +18,7 @@ SignArray = npt.NDArray[np.int8]
 
 
 @dataclass(frozen=True, slots=True)
-class Pairs(ComparedByFields):
+class Pairs(FieldEquality):
     """Preferences of S runs × S runs × Q queries.
 
     >>> from lexirecall import project, parse_preference

@@ -21,7 +21,6 @@ from lexirecall.statistics.hypergeometric import fewest_relevant, most_relevant
 from lexirecall.statistics.interaction import Interaction, interactions
 from lexirecall.statistics.leximin import order_by_leximin
 from lexirecall.statistics.maxt import MaxT, max_t
-from lexirecall.statistics.over import Over, over_queries, quantile_intervals
 from lexirecall.statistics.overpairs import OverPairs, compare_over
 from lexirecall.statistics.paired import (
     TESTS,
@@ -42,6 +41,7 @@ from lexirecall.statistics.power import (
     queries_for_preference,
     share_of_alpha,
 )
+from lexirecall.statistics.queryaggregate import QueryAggregate, over_queries, quantile_intervals
 from lexirecall.statistics.shares import share_interval
 from lexirecall.statistics.studentized import studentized_intervals
 
@@ -56,10 +56,10 @@ __all__ = [
     "MaxT",
     "Method",
     "Order",
-    "Over",
     "OverPairs",
     "PairedTests",
     "Placements",
+    "QueryAggregate",
     "ResampledExposures",
     "ResampledOrder",
     "benjamini_hochberg",

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lexirecall.equality import ComparedByFields
+from lexirecall.equality import FieldEquality
 from lexirecall.errors import UsageError, choice
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
 from lexirecall.measures.measure import ask, is_equal
@@ -28,7 +28,7 @@ Ranked = tuple[FloatArray, IntArray]
 
 
 @dataclass(frozen=True, slots=True)
-class Order(ComparedByFields):
+class Order(FieldEquality):
     """An order of S runs."""
 
     method: str

@@ -155,7 +155,7 @@ def _of_totals(name: str) -> Any:
     return property(lambda known: getattr(known.totals, name))
 
 
-class AddedUp:
+class SummedPairs:
     """Pairs whose differences are known: what they add up to."""
 
     @property
@@ -192,7 +192,7 @@ class AddedUp:
 
 
 @dataclass(frozen=True)
-class Differences(AddedUp):
+class Differences(SummedPairs):
     """P pairs of runs × Q queries.
 
     >>> from lexirecall import parse_preference, project

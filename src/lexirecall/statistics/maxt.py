@@ -141,7 +141,7 @@ def max_t_of_values(
     num_resamples = resamples_needed(1, alpha=alpha) if num_resamples is None else num_resamples
     check_count("num_resamples", num_resamples, 1)
     check_count("seed", seed, 0)
-    pooled = _Pooled.of(families)
+    pooled = _PairPool.of(families)
     statistics = np.abs(pooled.means) / pooled.errors
 
     samples = resampled_counts(len(pooled.queries), num_resamples, seed)
@@ -167,7 +167,7 @@ def stand_outside(differences: PairDifferences) -> BoolArray:
 
 
 @dataclass(frozen=True)
-class _Pooled:
+class _PairPool:
     """The pairs of several measures that are tested together, K in all."""
 
     families: Sequence[PairDifferences]
@@ -183,7 +183,7 @@ class _Pooled:
     """The standard error of each mean, [K]."""
 
     @classmethod
-    def of(cls, families: Sequence[PairDifferences]) -> "_Pooled":
+    def of(cls, families: Sequence[PairDifferences]) -> "_PairPool":
         inside = [np.flatnonzero(~stand_outside(each)) for each in families]
         starts = np.array([0, *accumulate(len(pairs) for pairs in inside)])
         queries = np.flatnonzero(np.any([each.compared for each in families], axis=0))

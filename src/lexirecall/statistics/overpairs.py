@@ -20,7 +20,13 @@ from lexirecall.judgments import FloatArray, IntArray
 from lexirecall.measures.measure import TOLERANCE
 from lexirecall.statistics.differences import of_same_queries
 from lexirecall.statistics.flips import slices
-from lexirecall.statistics.over import FEWEST_IN_TAIL, Over, over_queries, quantile_intervals, tail_influence
+from lexirecall.statistics.queryaggregate import (
+    FEWEST_IN_TAIL,
+    QueryAggregate,
+    over_queries,
+    quantile_intervals,
+    tail_influence,
+)
 from lexirecall.statistics.tails import t_limit, t_pvalues
 
 
@@ -43,7 +49,7 @@ class OverPairs:
 
 
 def compare_over(
-    values: FloatArray, over: Over, a: IntArray, b: IntArray, *, direction: int = 1, alpha: float = 0.05
+    values: FloatArray, over: QueryAggregate, a: IntArray, b: IntArray, *, direction: int = 1, alpha: float = 0.05
 ) -> OverPairs:
     """Compare pairs of runs, a and b, by one number over the queries, from their values, [S, Q].
 
@@ -51,7 +57,7 @@ def compare_over(
     the interval of the median of the differences on each query.
 
     >>> values = np.array([[0.1, 0.5, 0.9, 0.8, 0.3, 0.7, 0.4, 0.6], [0.3, 0.2, 0.9, 1.0, 0.4, 0.6, 0.7, 0.8]])
-    >>> made = compare_over(values, Over.parse("tail:0.625"), np.array([0]), np.array([1]))
+    >>> made = compare_over(values, QueryAggregate.parse("tail:0.625"), np.array([0]), np.array([1]))
     >>> made.differences.round(4).tolist(), made.lows.round(4).tolist(), made.highs.round(4).tolist()
     ([-0.06], [-0.3375], [0.2175])
     """

@@ -19,7 +19,7 @@ import numpy as np
 from lexirecall.errors import check_count
 from lexirecall.judgments import BoolArray, FloatArray, IntArray, offsets_of
 from lexirecall.measures.measure import TOLERANCE
-from lexirecall.measures.owned import OwnedDocuments
+from lexirecall.measures.ownership import OwnedDocuments
 from lexirecall.progress import Progress
 from lexirecall.statistics.attainable import resamples_needed
 from lexirecall.statistics.corrections import correct
@@ -78,7 +78,7 @@ def permute_owners(
     p below alpha. The same permutations serve all runs. P are the providers with a relevant document, in their order.
 
     >>> from lexirecall import project
-    >>> from lexirecall.measures.owned import owned_documents
+    >>> from lexirecall.measures.ownership import owned_documents
     >>> judged = {f"q{i}": {"a": 1, "b": 1, "c": 1} for i in range(9)}
     >>> positions = project(judged, {q: ["b", "c", "a"] for q in judged}, providers={"a": "Ada", "b": "Ben"})
     >>> made = permute_owners(owned_documents(positions.at_level(1), "ap", 0.8), np.ones((1, 9), bool))

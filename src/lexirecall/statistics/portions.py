@@ -15,14 +15,14 @@ import numpy as np
 
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
 from lexirecall.preferences.contrasts import Contrasts
-from lexirecall.statistics.differences import AddedUp, Differences, Totals, joined, of_same_queries
+from lexirecall.statistics.differences import Differences, SummedPairs, Totals, joined, of_same_queries
 from lexirecall.statistics.flips import slices
 
 _PORTION = 2**19  # differences that are held at once: 4 MB, and a few times that for what is made of them
 
 
 @dataclass(frozen=True, eq=False)
-class PortionedPairs(AddedUp):
+class PortionedPairs(SummedPairs):
     """P pairs of runs × Q queries, of which a portion is held at a time.
 
     >>> from lexirecall import parse_preference, project

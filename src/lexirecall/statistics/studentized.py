@@ -27,18 +27,18 @@ from lexirecall.statistics.bootstrap import (
     resampled_counts,
 )
 from lexirecall.statistics.hall import FEWEST, of_each_number
-from lexirecall.statistics.over import FEWEST_IN_TAIL, Over, tail_influence
+from lexirecall.statistics.queryaggregate import FEWEST_IN_TAIL, QueryAggregate, tail_influence
 
 NUM_RESAMPLES = 9_999
 """Unless the user sets the number."""
 _KEPT = 2**23  # numbers of resamples that are kept at a time: 64 MB
 _EQUAL = 1e-6  # of se: what is left of se* by rounding where a resample has equal values
-_MEAN = Over("mean", "mean")
+_MEAN = QueryAggregate("mean", "mean")
 
 
 def studentized_intervals(
     values: FloatArray,
-    over: Over = _MEAN,
+    over: QueryAggregate = _MEAN,
     *,
     num_resamples: int = NUM_RESAMPLES,
     seed: int = 0,

@@ -19,9 +19,9 @@ from lexirecall.errors import DataError, UsageError, check_count, choice, counte
 from lexirecall.exposure import EXPOSURES
 from lexirecall.judgments import FloatArray
 from lexirecall.measures import Measure
-from lexirecall.measures.expected import place_probabilities
 from lexirecall.measures.form import exposures_at, recall_level_form, weights_of
 from lexirecall.measures.measure import TOLERANCE, ask
+from lexirecall.measures.tieexpectation import place_probabilities
 from lexirecall.names import parse_measure
 from lexirecall.text import to_bytes, to_text
 from lexirecall.theory.orientation import placed

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from lexirecall.torch.evaluator import LexirecallEvaluator
     from lexirecall.torch.metric import PositionsMetric
-    from lexirecall.torch.ordered import OrderedLoss
+    from lexirecall.torch.orderedloss import OrderedLoss
     from lexirecall.torch.texttraining import OrderedRankingLoss
 
 _HOME = {

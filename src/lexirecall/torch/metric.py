@@ -25,7 +25,7 @@ from lexirecall.positions import Positions
 from lexirecall.preferences import Preference
 from lexirecall.text import id_of, to_bytes, to_text
 from lexirecall.torch.checkpoints import MEASURES, Baseline, baseline_of, side_by_side
-from lexirecall.torch.rows import WIDTH, Gathered, gathered, rows_of
+from lexirecall.torch.rows import WIDTH, GatheredRows, gathered, rows_of
 from lexirecall.verbs.evaluate import evaluate
 from lexirecall.verbs.scores import Scores
 
@@ -151,7 +151,7 @@ class PositionsMetric(Metric):
         found = self._gathered()
         return _notes(found, self._scores(found.positions))
 
-    def _gathered(self) -> Gathered:
+    def _gathered(self) -> GatheredRows:
         parts = self.rows if isinstance(self.rows, list) else [self.rows]  # gathering leaves one tensor
         if not sum(map(len, parts)):
             raise UsageError("there are no positions yet", remedy="call update first")
@@ -182,7 +182,7 @@ def _process() -> int:
     return int(torch.distributed.get_rank()) if is_one_of_several else 0
 
 
-def _notes(found: Gathered, scores: Scores | None) -> tuple[str, ...]:
+def _notes(found: GatheredRows, scores: Scores | None) -> tuple[str, ...]:
     differing = (
         f"; the first process counts where scores differ ({found.num_differing:,})" if found.num_differing else ""
     )

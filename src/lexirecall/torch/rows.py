@@ -66,7 +66,7 @@ def _cells(tracks: Tracks, judgments: Judgments, index_of: Callable[[bytes], int
 
 
 @dataclass(frozen=True, slots=True)
-class Gathered:
+class GatheredRows:
     """What tables of rows hold, put together."""
 
     positions: Positions
@@ -76,7 +76,7 @@ class Gathered:
     """Of these, how many have other positions: what two processes compute may differ in its last bits."""
 
 
-def gathered(rows: IntArray, *, name: str, ties: str, document_ids: Sequence[str] | None) -> Gathered:
+def gathered(rows: IntArray, *, name: str, ties: str, document_ids: Sequence[str] | None) -> GatheredRows:
     """Return the positions that rows hold; queries with a number are sorted by it, the others get one as they come.
 
     Documents of a query are in the order of their indices, so that two runs have the same judgments.
@@ -102,7 +102,7 @@ def gathered(rows: IntArray, *, name: str, ties: str, document_ids: Sequence[str
     found, others = (_tracks(held, numbers, judgments, which) for which in (grades > 0, grades <= 0))
     run = RunPositions(name, np.ones(len(n), bool), n, found, others)
     positions = Positions.stack(judgments, [run], Conventions(ties=ties), n)
-    return Gathered(positions, len(parts) - len(numbered), num_differing)
+    return GatheredRows(positions, len(parts) - len(numbered), num_differing)
 
 
 def _numbered(parts: list[IntArray]) -> tuple[dict[int, IntArray], int]:

@@ -1,7 +1,7 @@
 """Score tables: the documents of each query in a batch, as training loops give them.
 
 Belongs here: the forms of scores, relevant documents, masks and corrections, and what is wrong with them. Not here: the
-loss (ordered).
+loss (orderedloss).
 """
 
 from collections.abc import Iterator, Sequence, Set

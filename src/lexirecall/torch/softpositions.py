@@ -1,7 +1,7 @@
 """Soft positions: how many other documents are above a relevant one, as a number that has a gradient.
 
 Belongs here: the formula of a soft position and of its gradient, and the blocks that keep its memory small. Not here:
-what is given (scoretables), what is made of positions (ordered).
+what is given (scoretables), what is made of positions (orderedloss).
 
 A hard position counts the documents with a higher score. A soft one adds sigmoid((s_j - s_i) / temperature) instead: 0
 for a document far below, 1 for one far above, and 1/2 for one with the same score.

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from lexirecall.errors import DataError, UsageError, WayOn, choice, counted, listed, shown
+from lexirecall.errors import DataError, FallbackOption, UsageError, choice, counted, listed, shown
 from lexirecall.formats import Qrels, load_judgments
 from lexirecall.formats.memory import ID_SHAPE
 from lexirecall.judgments import IntArray, Judgments
@@ -104,6 +104,6 @@ def _num_absent(judgments: Judgments, corpus: Mapping[str, str], missing: str) -
         raise DataError(
             f"{counted(len(examples), 'relevant document')} not in the corpus: {listed(map(shown, examples))}",
             remedy="check that ids are written the same way",
-            way_on=WayOn("missing", {"last": "place them at its end"}),
+            way_on=FallbackOption("missing", {"last": "place them at its end"}),
         )
     return np.diff(np.searchsorted(np.flatnonzero(is_absent), judgments.offsets))

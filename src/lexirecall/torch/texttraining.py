@@ -1,7 +1,7 @@
 """Text training: the ordered loss for batches of texts, as trainers of sentence-transformers give them.
 
 Belongs here: what the queries, the documents and the relevant pairs of such a batch are. Not here: the loss itself
-(ordered).
+(orderedloss).
 """
 
 # if torch is not installed, its classes have the type Any:
@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 from lexirecall.errors import UsageError, choice, counted
-from lexirecall.torch.ordered import OrderedLoss
+from lexirecall.torch.orderedloss import OrderedLoss
 from lexirecall.torch.tensors import Tensor, torch
 
 Similarity = str | Callable[[Tensor, Tensor], Tensor]

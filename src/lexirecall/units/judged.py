@@ -34,7 +34,7 @@ def units_of_judgments(judgments: Judgments, units: UnitMap, conventions: Conven
     ([b'c1', b'c2'], [b'd'])
     """
     itself = conventions.unmapped == "itself"
-    ids = _Resolved.of(judgments, units)
+    ids = _ResolvedIds.of(judgments, units)
     judged = conventions.judged or ids.counts(judgments, units).judged(units.name, judgments.name, itself=itself)
     if judged == "documents":
         documents, pairs = judgments, _pairs_of_documents(ids, judgments, units, itself=itself)
@@ -50,7 +50,7 @@ def units_of_judgments(judgments: Judgments, units: UnitMap, conventions: Conven
 
 
 @dataclass(frozen=True, slots=True)
-class _Resolved:
+class _ResolvedIds:
     """The judged ids, and what each of them is in the map of units."""
 
     texts: list[bytes]
@@ -61,7 +61,7 @@ class _Resolved:
     """As a unit with documents for this query, -1 if it is none."""
 
     @classmethod
-    def of(cls, judgments: Judgments, units: UnitMap) -> "_Resolved":
+    def of(cls, judgments: Judgments, units: UnitMap) -> "_ResolvedIds":
         texts, borders = list(judgments.documents), judgments.offsets.tolist()
         owners = Segments(judgments.offsets).owners
         if units.is_common:
@@ -91,7 +91,7 @@ class _Resolved:
         return list(islice(compress(self.texts, mask.tolist()), most))
 
 
-def _pairs_of_documents(ids: _Resolved, judgments: Judgments, units: UnitMap, *, itself: bool) -> Pairing:
+def _pairs_of_documents(ids: _ResolvedIds, judgments: Judgments, units: UnitMap, *, itself: bool) -> Pairing:
     mapped = np.flatnonzero(ids.slots >= 0)
     sizes = np.diff(units.offsets)[ids.slots[mapped]]
     documents, numbers = np.repeat(mapped, sizes), units.units[members(units.offsets, ids.slots[mapped])]
@@ -114,7 +114,9 @@ def _with_names(units: UnitMap, more: Sequence[bytes]) -> tuple[list[bytes], Int
     return list(numbers), np.array(own, np.int64)
 
 
-def _pairs_of_units(ids: _Resolved, judgments: Judgments, units: UnitMap, *, itself: bool) -> tuple[Judgments, Pairing]:
+def _pairs_of_units(
+    ids: _ResolvedIds, judgments: Judgments, units: UnitMap, *, itself: bool
+) -> tuple[Judgments, Pairing]:
     """Return judgments of the judged units' documents, each with the highest grade of its units, and the pairs."""
     without = (ids.numbers < 0) & (judgments.grades > 0)
     if without.any() and not itself:
@@ -251,7 +253,7 @@ class IdCounts:
         return UsageError(f"{map_name}: of {said}, {', '.join(parts)}{example}", remedy=_SAY_WHICH)
 
 
-def _differing(ids: _Resolved, both: BoolArray, judgments: Judgments, units: UnitMap) -> bytes | None:
+def _differing(ids: _ResolvedIds, both: BoolArray, judgments: Judgments, units: UnitMap) -> bytes | None:
     """Return an id that means one thing as a document and another as a unit; None if each is only its own document."""
     at = np.flatnonzero(both)
     slots, numbers = ids.slots[at], ids.numbers[at]

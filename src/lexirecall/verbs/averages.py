@@ -19,8 +19,8 @@ from lexirecall.measures.providers import ProviderExposure
 from lexirecall.names import Evaluable, parse_names
 from lexirecall.preferences import Preference
 from lexirecall.tables import Table, number
-from lexirecall.verbs.bootstrapped import ENDS
-from lexirecall.verbs.printing import Printable
+from lexirecall.verbs.printable import Printable
+from lexirecall.verbs.resamples import ENDS
 from lexirecall.verbs.shares import SHARE, footnote_of, share_ends
 
 if TYPE_CHECKING:

@@ -1,7 +1,8 @@
 """Breakdown: the numbers of each run over all queries, and over each group of them.
 
 Belongs here: how values per query become these numbers, which groups are shown and in which order, and their layout.
-Not here: the numbers themselves (statistics.over), the values (evaluate), what is said about them (breakdown_notes).
+Not here: the numbers themselves (statistics.queryaggregate), the values (evaluate), what is said about them
+(breakdown_notes).
 
 Whoever has the values can have a breakdown, also where they were computed elsewhere.
 """
@@ -17,11 +18,11 @@ from lexirecall.groups import Groups
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
 from lexirecall.names import Evaluable
 from lexirecall.preferences import Preference
-from lexirecall.statistics.over import Over, over_queries, overs_of
+from lexirecall.statistics.queryaggregate import QueryAggregate, over_queries, overs_of
 from lexirecall.tables import Table, number
 from lexirecall.verbs.averages import end_of, end_text, headings, named, on_win_rates, with_interval
-from lexirecall.verbs.bootstrapped import ENDS
 from lexirecall.verbs.intervals import Intervals
+from lexirecall.verbs.resamples import ENDS
 from lexirecall.verbs.shares import footnote_of
 
 EVERY = "all queries"
@@ -62,7 +63,7 @@ class Breakdown:
 
     runs: tuple[str, ...]
     measures: tuple[Evaluable, ...]
-    overs: tuple[Over, ...]
+    overs: tuple[QueryAggregate, ...]
     parts: tuple[Portion, ...]
     """All queries first."""
     says_over: bool = True
@@ -262,12 +263,12 @@ def breakdown_of(
     )
 
 
-def _numbers(values: FloatArray, over: Over, measures: Sequence[Evaluable]) -> FloatArray:
+def _numbers(values: FloatArray, over: QueryAggregate, measures: Sequence[Evaluable]) -> FloatArray:
     directions = np.array([row.direction for row in measures])
     return over_queries(values, over, directions=directions, is_sum=np.array([row.total == "sum" for row in measures]))
 
 
-def _counts(values: FloatArray, over: Over) -> IntArray:
+def _counts(values: FloatArray, over: QueryAggregate) -> IntArray:
     return np.asarray((np.isfinite(values) if over.kind == "mean" else ~np.isnan(values)).sum(axis=1))
 
 
@@ -295,7 +296,7 @@ def worth(part: Portion, measure: Evaluable, o: int, column: int) -> float:
     return float(there.mean()) if len(there) else np.inf
 
 
-def _decimals(row: Evaluable, over: Over, digits: int | None) -> int:
+def _decimals(row: Evaluable, over: QueryAggregate, digits: int | None) -> int:
     """Return how many decimals a table shows; a count has none, but its median and its tail may be fractions."""
     is_count = row.decimals == 0
     if is_count and over.kind in ("median", "tail"):

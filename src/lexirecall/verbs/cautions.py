@@ -14,7 +14,7 @@ from lexirecall.preferences import Preference
 from lexirecall.statistics.attainable import MAX_T_OF_VALUES, resampling_note
 from lexirecall.statistics.binomial import sign_pvalues
 from lexirecall.statistics.differences import FEWEST_EFFECTIVE
-from lexirecall.verbs.compared import MeasureComparison
+from lexirecall.verbs.measurecomparison import MeasureComparison
 from lexirecall.verbs.testing import Testing
 
 

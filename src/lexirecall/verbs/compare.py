@@ -31,17 +31,24 @@ from lexirecall.statistics.influence import leave_one_out
 from lexirecall.statistics.paired import ADDED_UP, PairedTests, effect_sizes
 from lexirecall.statistics.portions import PairDifferences, PortionedPairs, are_asked
 from lexirecall.sums import ExactSums
-from lexirecall.verbs.bootstrapped import check_bootstrap
 from lexirecall.verbs.cautions import cautions
-from lexirecall.verbs.compared import Equivalence, FamilyTest, MeasureComparison
 from lexirecall.verbs.comparison import Comparison
-from lexirecall.verbs.evaluate import Valued, groups_of, read_aggregation, scores_of, with_breakdown, with_intervals
+from lexirecall.verbs.evaluate import (
+    QueryValues,
+    groups_of,
+    read_aggregation,
+    scores_of,
+    with_breakdown,
+    with_intervals,
+)
 from lexirecall.verbs.families import check_family, corrected_together, decide, primary_of
-from lexirecall.verbs.given import asked_of, num_given, positions_of
+from lexirecall.verbs.measurecomparison import Equivalence, FamilyTest, MeasureComparison
 from lexirecall.verbs.pairparts import PairData, check_over, parts_of
 from lexirecall.verbs.partnotes import notes_on_parts
 from lexirecall.verbs.rank import contrasted
+from lexirecall.verbs.resamples import check_bootstrap
 from lexirecall.verbs.scores import Scores
+from lexirecall.verbs.subject import asked_of, num_given, positions_of
 from lexirecall.verbs.testing import Testing, run_test
 
 
@@ -98,7 +105,8 @@ def pairs_under(
 ) -> list[PortionedPairs]:
     """Return the differences of the pairs of runs under each measure: of all pairs, or those with references.
 
-    >>> from lexirecall import parse_measures, project
+    >>> from lexirecall import project
+    >>> from lexirecall.names import parse_measures
     >>> positions = project({"q": {"a": 1}}, {"x": {"q": ["a"]}, "y": {"q": ["z", "a"]}})
     >>> [pairs.means.tolist() for pairs in pairs_under(parse_measures("RR P@2"), positions, Policies())]
     [[0.5], [0.0]]
@@ -144,7 +152,7 @@ def compare_scores(
 def with_parts(
     comparison: Comparison,
     pairs: Sequence[PortionedPairs],
-    valued: Valued,
+    valued: QueryValues,
     testing: Testing,
     asked: Aggregation,
     groups: Groups | None,

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from lexirecall.equality import ComparedByFields
+from lexirecall.equality import FieldEquality
 from lexirecall.errors import choice
 from lexirecall.judgments import BoolArray, IntArray
 from lexirecall.manifest import Note
@@ -19,10 +19,10 @@ from lexirecall.statistics.aggregate import Order
 from lexirecall.statistics.bootstrap import ResampledOrder, significant_ranks
 from lexirecall.tables import FOR_PEOPLE, Table, number, render
 from lexirecall.verbs.averages import Averages
-from lexirecall.verbs.bootstrapped import on_order
-from lexirecall.verbs.compared import MeasureComparison
 from lexirecall.verbs.conversion import ColumnValues, Convertible, columns_of
+from lexirecall.verbs.measurecomparison import MeasureComparison
 from lexirecall.verbs.pairparts import PairParts
+from lexirecall.verbs.resamples import on_order
 from lexirecall.verbs.scores import Scores
 
 VIEWS = ("runs", "pairs", "matrix", "power")
@@ -40,7 +40,7 @@ _OPTIONAL = ("estimate", "response", "response_low", "response_high", "effective
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SafeDecisions(ComparedByFields):
+class SafeDecisions(FieldEquality):
     """On how many queries one run of a pair is better, whatever documents without a judgment may turn out to be."""
 
     decided: IntArray

@@ -22,11 +22,11 @@ from lexirecall.positions import Positions
 from lexirecall.preferences import Preference
 from lexirecall.sums import ExactSums
 from lexirecall.verbs.averages import Averages, means_of
-from lexirecall.verbs.bootstrapped import check_bootstrap, conventions_of
 from lexirecall.verbs.census import Census
-from lexirecall.verbs.given import asked_of, positions_of
 from lexirecall.verbs.notes import notes_on, notes_on_providers
+from lexirecall.verbs.resamples import check_bootstrap, conventions_of
 from lexirecall.verbs.scores import Scores
+from lexirecall.verbs.subject import asked_of, positions_of
 
 if TYPE_CHECKING:
     from lexirecall.groups import Groups
@@ -81,16 +81,17 @@ def evaluate(
 
 def scores_of(
     positions: Positions, asked: Sequence[Evaluable], policies: Policies, *, is_default: bool = False
-) -> tuple[Scores, "Valued"]:
+) -> tuple[Scores, "QueryValues"]:
     """Return the scores of measures that have been read and checked, and the values that these are made from.
 
-    >>> from lexirecall import parse_measures, project
+    >>> from lexirecall import project
+    >>> from lexirecall.names import parse_measures
     >>> scores, _ = scores_of(project({"q": {"a": 1}}, {"q": ["x", "a"]}), parse_measures("RR"), Policies())
     >>> scores.values.tolist()
     [[[0.5]]]
     """
     rows, left_out = computable(positions, asked, policies, is_default=is_default)
-    valued = Valued.of(positions, rows, policies)
+    valued = QueryValues.of(positions, rows, policies)
     averages = averages_of(positions, rows, policies, valued, left_out)
     query_type = positions.judgments.query_type
     origin = None if positions.providers is None else (positions, policies)
@@ -126,9 +127,9 @@ def read_aggregation(
 ) -> tuple[dict[bytes, bytes], str] | None:
     """Check what values are to be aggregated over, and read the groups if there are any, before anything else."""
     if asked.over:
-        from lexirecall.statistics.over import Over  # not on top: most evaluations do without it
+        from lexirecall.statistics.queryaggregate import QueryAggregate  # not on top: most evaluations do without it
 
-        Over.parse_all(asked.over)
+        QueryAggregate.parse_all(asked.over)
     if asked.by is None:
         return None
     by = at_hand(asked.by, Sources(**among(Sources, options)))
@@ -146,7 +147,7 @@ def groups_of(group_map: tuple[dict[bytes, bytes], str] | None, queries: Sequenc
 
 def with_breakdown(
     averages: Averages,
-    valued: "Valued",
+    valued: "QueryValues",
     asked: Aggregation,
     groups: "Groups | None",
     resampling: Resampling,
@@ -168,7 +169,7 @@ def with_breakdown(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Valued:
+class QueryValues:
     """The values of some queries, which may be computed in any portions: those of one do not touch another."""
 
     measures: tuple[Evaluable, ...]
@@ -180,7 +181,7 @@ class Valued:
     """Which values fall on a document that was not retrieved, and are worse than all others, [S, Q, M]."""
 
     @classmethod
-    def of(cls, positions: Positions, measures: Sequence[Evaluable], policies: Policies) -> "Valued":
+    def of(cls, positions: Positions, measures: Sequence[Evaluable], policies: Policies) -> "QueryValues":
         """Compute them, a portion of the queries at a time."""
         values = np.full((*positions.shape, len(measures)), np.nan)
         is_due, is_undefined = np.zeros((2, *values.shape), bool)
@@ -233,7 +234,7 @@ def averages_of(
     positions: Positions,
     rows: Sequence[Evaluable],
     policies: Policies,
-    valued: Valued,
+    valued: QueryValues,
     left_out: Iterable[Note] = (),
 ) -> Averages:
     """Return the means of the values with their record, or raise if there is nothing to measure.

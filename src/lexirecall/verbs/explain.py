@@ -17,18 +17,18 @@ from lexirecall.formats import Qrels, Runs
 from lexirecall.judgments import Judgments
 from lexirecall.manifest import READING, Conventions, Note, Policies
 from lexirecall.names import Evaluable, parse_names
-from lexirecall.notebook import CellPart, DisplayedResult, Titled
+from lexirecall.notebook import CellPart, DisplayedResult, TitledTable
 from lexirecall.positions import Positions, Projection
 from lexirecall.preferences import LEXI_RECALL
 from lexirecall.tables import Table, render, whole
 from lexirecall.text import to_text, visible
 from lexirecall.texts import Texts, shortened, texts_or_none
 from lexirecall.verbs.census import Census
-from lexirecall.verbs.deciding import Deciding
+from lexirecall.verbs.decidingqueries import DecidingQueries
 from lexirecall.verbs.explanation import REASONS, QueryExplanation, Side, joined
-from lexirecall.verbs.given import positions_of
 from lexirecall.verbs.notes import notes_on_queries
 from lexirecall.verbs.serving import judgments_of_documents, servings_of
+from lexirecall.verbs.subject import positions_of
 
 _COLUMNS = (
     "query", "preferred", "decided_by", "level", "num_relevant", "found_a", "found_b", "position_a", "position_b",
@@ -76,7 +76,7 @@ is at 1 in old (a) and at 2 in new (a).
     ]
     notes = tuple(notes_on_queries(Census.of(positions, policies), policies))
     ordered = tuple(sorted(explained, key=lambda query: query.weight))
-    deciding = None if row is None else Deciding.of(positions, row, a, b, policies)
+    deciding = None if row is None else DecidingQueries.of(positions, row, a, b, policies)
     judgments = judgments_of_documents(positions)
     made = Explanation((positions.runs[a], positions.runs[b]), ordered, notes, deciding, judgments)
     return made if loaded is None else made.with_texts(loaded)
@@ -133,7 +133,7 @@ class Explanation(DisplayedResult):
     runs: tuple[str, str]
     queries: tuple[QueryExplanation, ...]
     notes: tuple[Note, ...]
-    deciding: Deciding | None = None
+    deciding: DecidingQueries | None = None
     """The queries that decide the difference under a measure, if one was given."""
     judgments: Judgments | None = field(default=None, repr=False, compare=False)
     """Those of the documents, which tell what a file of texts is about."""
@@ -275,7 +275,7 @@ class Explanation(DisplayedResult):
             hint = f"\n({counted(more, f'more {self.noun}')}: --limit 0 shows all)" if more > 0 else ""
             yield f"{visible(title)}\n\n{replace(table, rows=table.rows[: limit or None]).to_text()}{hint}"
 
-    def _found_by_one(self) -> Iterator[str | Titled]:
+    def _found_by_one(self) -> Iterator[str | TitledTable]:
         for mine, other, attribute in ((*self.runs, "only_a"), (*self.runs[::-1], "only_b")):
             found = sorted(
                 (position, query.id, document, query.text_in(mine, document) or "-")
@@ -287,7 +287,7 @@ class Explanation(DisplayedResult):
                 continue
             rows = tuple((query, document, f"{position:,}", text) for position, query, document, text in found)
             title = f"{mine} finds {counted(len(rows), f'relevant {self.noun}')} that {other} does not:"
-            yield Titled(title, self._table_of_documents(rows))
+            yield TitledTable(title, self._table_of_documents(rows))
 
     def _table_of_documents(self, rows: tuple[tuple[str, str, str, str], ...]) -> Table:
         header = ("query", self.noun, "position")

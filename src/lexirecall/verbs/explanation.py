@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from lexirecall.equality import ComparedByFields
+from lexirecall.equality import FieldEquality
 from lexirecall.errors import counted, listed
 from lexirecall.judgments import FloatArray, Judgments
 from lexirecall.notebook import CellPart, DisplayedResult
@@ -31,7 +31,7 @@ REASONS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Side(ComparedByFields):
+class Side(FieldEquality):
     """One run's ranking of a query, as far as relevant documents are concerned."""
 
     run: str

@@ -15,15 +15,15 @@ from lexirecall.errors import UsageError, counted, listed, shown
 from lexirecall.judgments import BoolArray, IntArray
 from lexirecall.manifest import Manifest, Note, Policies
 from lexirecall.measures import Measure
-from lexirecall.measures.owned import owned_documents
+from lexirecall.measures.ownership import owned_documents
 from lexirecall.measures.providers import ProviderExposure, shares_of_providers
 from lexirecall.positions import Positions
 from lexirecall.tables import Table, defined, number, whole
 from lexirecall.verbs.averages import Averages, with_interval
-from lexirecall.verbs.bootstrapped import check_bootstrap, conventions_of, percent, resamples
 from lexirecall.verbs.conversion import ColumnValues, Convertible, columns_of
 from lexirecall.verbs.owners import overall_rows
-from lexirecall.verbs.printing import Printable
+from lexirecall.verbs.printable import Printable
+from lexirecall.verbs.resamples import check_bootstrap, conventions_of, percent, resamples
 
 if TYPE_CHECKING:
     from lexirecall.statistics.exposures import ResampledExposures

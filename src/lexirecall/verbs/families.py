@@ -20,7 +20,7 @@ from lexirecall.statistics.hsd import HSD
 from lexirecall.statistics.maxt import MAX_T, MaxT, max_t, max_t_of_values, stand_outside
 from lexirecall.statistics.paired import PairedTests
 from lexirecall.statistics.portions import PairDifferences
-from lexirecall.verbs.compared import FamilyTest
+from lexirecall.verbs.measurecomparison import FamilyTest
 from lexirecall.verbs.testing import Testing, pair_intervals
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lexirecall.aggregation import Resampling
-from lexirecall.equality import ComparedByFields
+from lexirecall.equality import FieldEquality
 from lexirecall.errors import listed
 from lexirecall.judgments import FloatArray, IntArray
 from lexirecall.manifest import Note
@@ -22,18 +22,18 @@ from lexirecall.measures.providers import WORST_PROVIDER_OVERALL
 from lexirecall.names import Evaluable
 from lexirecall.preferences import Preference
 from lexirecall.statistics.hall import FEWEST, mean_intervals
-from lexirecall.statistics.over import FEWEST_IN_TAIL, Over, quantile_intervals
 from lexirecall.statistics.proportions import preference_interval
+from lexirecall.statistics.queryaggregate import FEWEST_IN_TAIL, QueryAggregate, quantile_intervals
 from lexirecall.statistics.studentized import NUM_RESAMPLES, studentized_intervals
-from lexirecall.verbs.bootstrapped import resamples
+from lexirecall.verbs.resamples import resamples
 from lexirecall.verbs.shares import SHARE, footnote_of, share_ends
 
-MEAN = Over("mean", "mean")
+MEAN = QueryAggregate("mean", "mean")
 Ends = tuple[FloatArray, FloatArray]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Intervals(ComparedByFields):
+class Intervals(FieldEquality):
     """The intervals of one number over queries, of S runs × M measures."""
 
     lows: FloatArray
@@ -51,7 +51,7 @@ class Intervals(ComparedByFields):
         measures: Sequence[Evaluable],
         asked: Resampling,
         *,
-        over: Over = MEAN,
+        over: QueryAggregate = MEAN,
         alpha: float = 0.05,
         show_progress: bool | None = False,
     ) -> "Intervals":
@@ -105,7 +105,7 @@ class Intervals(ComparedByFields):
 class _Question:
     """What intervals of some columns are asked for."""
 
-    over: Over
+    over: QueryAggregate
     directions: IntArray
     """Of each column."""
     num_runs: int
@@ -165,7 +165,7 @@ _WHY = {
 """Why a number has no interval."""
 
 
-def _kind(row: Evaluable, values: FloatArray, over: Over, asked: Resampling) -> str:
+def _kind(row: Evaluable, values: FloatArray, over: QueryAggregate, asked: Resampling) -> str:
     """Return the method for one measure, [S, Q], or why there is none; "" if nothing is asked for."""
     is_mean, is_rate = over.kind == "mean", isinstance(row, Preference)
     rules = (
@@ -204,7 +204,7 @@ def _limits(values: FloatArray, measures: Sequence[Evaluable]) -> Ends:
     )
 
 
-def _phrase(kind: str, over: Over, row: Evaluable, asked: Resampling) -> str:
+def _phrase(kind: str, over: QueryAggregate, row: Evaluable, asked: Resampling) -> str:
     what = "tail" if over.kind == "tail" else "win rate" if isinstance(row, Preference) else "mean"
     return {
         "hall": "of a mean, by Hall's transformation of t",
@@ -218,7 +218,7 @@ def _phrase(kind: str, over: Over, row: Evaluable, asked: Resampling) -> str:
 
 
 def _notes(
-    values: FloatArray, measures: Sequence[Evaluable], kinds: Sequence[str], lows: FloatArray, over: Over
+    values: FloatArray, measures: Sequence[Evaluable], kinds: Sequence[str], lows: FloatArray, over: QueryAggregate
 ) -> Iterator[Note]:
     """Say which numbers have no interval, and why: one sentence for each reason."""
     names: dict[str, list[str]] = {}
@@ -231,7 +231,7 @@ def _notes(
         yield Note("no interval", _WHY[why].format(listed(which, 9)), len(which))
 
 
-def _why(values: FloatArray, kind: str, over: Over) -> str:
+def _why(values: FloatArray, kind: str, over: QueryAggregate) -> str:
     """Return why one run has no interval by a method that others may have."""
     n = int((~np.isnan(values)).sum())
     if kind == "order":

@@ -20,13 +20,13 @@ from lexirecall.preferences import Preference
 from lexirecall.statistics.attainable import resamples_needed
 from lexirecall.statistics.corrections import correct
 from lexirecall.statistics.interaction import FEWEST, Interaction, interactions
-from lexirecall.statistics.over import Over, overs_of
 from lexirecall.statistics.overpairs import OverPairs, compare_over
 from lexirecall.statistics.portions import PairDifferences
+from lexirecall.statistics.queryaggregate import QueryAggregate, overs_of
 from lexirecall.tables import Table, defined, number, whole
-from lexirecall.verbs.bootstrapped import percent
 from lexirecall.verbs.breakdown import EVERY, Breakdown
-from lexirecall.verbs.compared import MeasureComparison
+from lexirecall.verbs.measurecomparison import MeasureComparison
+from lexirecall.verbs.resamples import percent
 from lexirecall.verbs.testing import Testing, run_test
 
 VARIES = ("interaction", "interaction_p", "interaction_p_corrected")
@@ -44,7 +44,7 @@ class PairPart:
 
     group: str | None
     """None for all queries."""
-    over: Over
+    over: QueryAggregate
     differences: FloatArray
     """Positive if the first run is better, [P]; nan where undefined."""
     num_queries: IntArray
@@ -97,7 +97,7 @@ class PairParts:
     testing: Testing
 
     @property
-    def overs(self) -> tuple[Over, ...]:
+    def overs(self) -> tuple[QueryAggregate, ...]:
         """What the differences are over, in the order asked for."""
         return overs_of(self.asked.over)
 
@@ -239,7 +239,7 @@ def parts_of(
     return PairParts(runs, tuple(made), asked, testing)
 
 
-def own_overs(measure: Evaluable, overs: Sequence[Over]) -> list[Over]:
+def own_overs(measure: Evaluable, overs: Sequence[QueryAggregate]) -> list[QueryAggregate]:
     """Return in what runs can be compared: a preference is about two rankings, so a run has no worst queries under it.
 
     >>> from lexirecall.preferences import LEXI_RECALL
@@ -278,7 +278,7 @@ def _parts_in(
     data: PairData,
     group: str | None,
     queries: IntArray | None,
-    overs: Sequence[Over],
+    overs: Sequence[QueryAggregate],
     testing: Testing,
 ) -> Iterator[PairPart]:
     """Give the differences over all queries, or over some."""
@@ -296,7 +296,7 @@ def _parts_in(
         yield _of_over(made, group, over, testing)
 
 
-def _whole_means(compared: MeasureComparison, over: Over) -> PairPart:
+def _whole_means(compared: MeasureComparison, over: QueryAggregate) -> PairPart:
     columns = compared.columns()
     return PairPart(
         group=None, over=over, differences=compared.means, num_queries=compared.num_queries, columns=columns,
@@ -304,7 +304,7 @@ def _whole_means(compared: MeasureComparison, over: Over) -> PairPart:
     )  # fmt: skip
 
 
-def _of_over(made: OverPairs, group: str | None, over: Over, testing: Testing) -> PairPart:
+def _of_over(made: OverPairs, group: str | None, over: QueryAggregate, testing: Testing) -> PairPart:
     """Return the differences in another number; those of tails over all queries are tested."""
     ends = {"low": made.lows, "high": made.highs, "estimate": made.estimates}
     known = {name: np.where(np.isinf(each), np.nan, each) for name, each in ends.items()}  # an end may be open
@@ -323,7 +323,7 @@ def _of_over(made: OverPairs, group: str | None, over: Over, testing: Testing) -
     )  # fmt: skip
 
 
-def _means_in(data: PairData, group: str | None, queries: IntArray, over: Over, testing: Testing) -> PairPart:
+def _means_in(data: PairData, group: str | None, queries: IntArray, over: QueryAggregate, testing: Testing) -> PairPart:
     """Return the mean differences in a group, with the interval of each pair by itself."""
     own = data.differences.on(queries)
     # Only the interval is shown, and the tests by resampling have that of the t test.

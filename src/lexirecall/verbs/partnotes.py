@@ -11,7 +11,7 @@ from lexirecall.errors import counted, listed
 from lexirecall.manifest import Note
 from lexirecall.preferences import Preference
 from lexirecall.statistics.interaction import FEWEST, MOST_ADDITIONS
-from lexirecall.statistics.over import FEWEST_IN_TAIL
+from lexirecall.statistics.queryaggregate import FEWEST_IN_TAIL
 from lexirecall.verbs.pairparts import MeasureParts, PairPart, PairParts
 
 

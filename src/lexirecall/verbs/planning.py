@@ -25,7 +25,7 @@ from lexirecall.statistics.power import (
     share_of_alpha,
 )
 from lexirecall.tables import Table, defined, number, whole
-from lexirecall.verbs.compared import MeasureComparison
+from lexirecall.verbs.measurecomparison import MeasureComparison
 
 if TYPE_CHECKING:
     from lexirecall.verbs.comparison import Comparison

@@ -1,7 +1,7 @@
 """Policy scores: runs that are samples of policies, seen as the policies that drew them.
 
 Belongs here: expected values, the worst-off user and pairs of policies, and how they print and convert themselves. Not
-here: how they are computed (sampled), the values of single runs (scores).
+here: how they are computed (policysamples), the values of single runs (scores).
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -24,8 +24,7 @@ from lexirecall.text import visible
 from lexirecall.theory.expectations import MAX_WANTED, standard_error
 from lexirecall.verbs.conversion import ColumnValues, Convertible, columns_of
 from lexirecall.verbs.evaluate import scores_of
-from lexirecall.verbs.given import asked_measures
-from lexirecall.verbs.sampled import (
+from lexirecall.verbs.policysamples import (
     PolicyPair,
     RelevantPlaces,
     WorstOff,
@@ -35,6 +34,7 @@ from lexirecall.verbs.sampled import (
     samples_of,
     worst_off,
 )
+from lexirecall.verbs.subject import asked_measures
 
 COLUMNS = ("policy", "measure", "samples", "mean", "error", "worst_off", "worst_off_error", "queries")
 """A row of a policy and a measure."""

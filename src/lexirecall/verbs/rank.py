@@ -28,12 +28,12 @@ from lexirecall.statistics.corrections import correct
 from lexirecall.statistics.leximin import LEXIMIN, deciding_query, order_by_leximin, worst_first
 from lexirecall.tables import Table, defined, number, whole
 from lexirecall.verbs.averages import end_of, with_interval
-from lexirecall.verbs.bootstrapped import ENDS, check_bootstrap, on_order, resamples
 from lexirecall.verbs.conversion import ColumnValues, Convertible, columns_of
-from lexirecall.verbs.evaluate import Valued, scores_of
-from lexirecall.verbs.given import num_given, positions_of
+from lexirecall.verbs.evaluate import QueryValues, scores_of
 from lexirecall.verbs.intervals import Intervals
-from lexirecall.verbs.printing import Printable
+from lexirecall.verbs.printable import Printable
+from lexirecall.verbs.resamples import ENDS, check_bootstrap, on_order, resamples
+from lexirecall.verbs.subject import num_given, positions_of
 
 _COLUMNS = ("run", "rank", "score")
 _RANKS = ("rank_low", "rank_high", "best_rank", "worst_rank")
@@ -101,7 +101,7 @@ def _check_measure(row: Preference, method: str) -> None:
 
 def _by_leximin(positions: Positions, measure: Measure, policies: Policies) -> tuple[Order, Iterator[Note]]:
     """Order the runs by their sorted values on the queries that all runs have, and say what was left out."""
-    values = Valued.of(positions, [measure], policies).placed[:, :, 0]
+    values = QueryValues.of(positions, [measure], policies).placed[:, :, 0]
     is_common = ~np.isnan(values).any(axis=0)
     if not is_common.any():
         raise DataError(

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
-from lexirecall.verbs.bootstrapped import percent
+from lexirecall.verbs.resamples import percent
 
 SHARE = "of a share of queries, exact (Clopper and Pearson)"
 """What a footnote calls it."""

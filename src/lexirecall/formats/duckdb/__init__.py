@@ -22,7 +22,7 @@ from lexirecall.formats.forms import no_whole_lists
 from lexirecall.formats.naming import NamedRun
 from lexirecall.formats.roletable import RoleTable
 from lexirecall.formats.rows import noted
-from lexirecall.formats.sortedrows import SortedRead, read_sorted, runs_of
+from lexirecall.formats.sortedrows import SortedRankings, read_sorted, runs_of
 from lexirecall.formats.sortkeys import check_single, keys_of
 from lexirecall.formats.tableruns import TableRun
 from lexirecall.judgments import Judgments
@@ -81,7 +81,7 @@ class DuckdbRun:
     def _read(
         self, judgments: Judgments, conventions: Conventions, units: UnitMap | None, needs_judged: bool, *,
         with_places: bool, in_haste: bool,
-    ) -> SortedRead:  # fmt: skip
+    ) -> SortedRankings:  # fmt: skip
         def place_of(rows: "pa.Table", row: int) -> tuple[str, int | str]:
             return self.table.place(rows.column(PLACE)[row].as_py())
 

@@ -147,13 +147,13 @@ class Session:
             return rows
 
     @contextmanager
-    def _asked(self, label: str, source: str) -> "Iterator[_Asked]":
+    def _asked(self, label: str, source: str) -> "Iterator[_WaitingThread]":
         with (
             self.explained(source),
             Progress(label, _STEPS, shown=self._shown) as progress,
             ThreadPoolExecutor(1) as pool,
         ):
-            yield _Asked(self.connection, pool, progress)
+            yield _WaitingThread(self.connection, pool, progress)
 
     @contextmanager
     def explained(self, source: str) -> Iterator[None]:
@@ -190,7 +190,7 @@ class Session:
                 self.connection.unregister(name)
 
 
-class _Asked:
+class _WaitingThread:
     """A thread that waits for DuckDB, and this one, which shows how far it is and can be interrupted."""
 
     def __init__(self, connection: Any, pool: ThreadPoolExecutor, progress: Progress) -> None:

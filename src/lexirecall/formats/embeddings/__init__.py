@@ -12,14 +12,14 @@ import numpy as np
 
 from lexirecall.errors import check_count, choice, listed
 from lexirecall.formats import Qrels, load_judgments, nothing_in_common
-from lexirecall.formats.counted import Counted, conventions_of, run_of
-from lexirecall.formats.embeddings.counting import Located
-from lexirecall.formats.embeddings.ids import TextIds, Twice, Wanted, ids_of
+from lexirecall.formats.embeddings.counting import CorpusPlaces
+from lexirecall.formats.embeddings.ids import RepeatWatch, TextIds, WantedIds, ids_of
 from lexirecall.formats.embeddings.passes import both_passes
 from lexirecall.formats.embeddings.processes import Processes
 from lexirecall.formats.embeddings.shards import Shard, check_vectors, corpus_of, plain_vectors, scales_of
-from lexirecall.formats.embeddings.sought import Sought, excluded_counts, exclusions_of
+from lexirecall.formats.embeddings.soughtpairs import SoughtPairs, excluded_counts, exclusions_of
 from lexirecall.formats.embeddings.tensors import backend_of
+from lexirecall.formats.scorecounts import ScoreCounts, conventions_of, run_of
 from lexirecall.judgments import IntArray, Judgments, offsets_of
 from lexirecall.positions import Positions
 from lexirecall.segments import Segments
@@ -102,13 +102,13 @@ def _queries(vectors: Vectors, ids: Any, scales: Any) -> Shard:
     check_vectors(vectors, "queries")
     vectors = plain_vectors(vectors)
     named = TextIds(ids_of(ids, len(vectors), "queries").texts())
-    twice = Twice()
-    twice.watch(named.search(Wanted([])).hashes)
+    twice = RepeatWatch()
+    twice.watch(named.search(WantedIds([])).hashes)
     twice.check(lambda: iter([named]), "queries")
     return Shard(0, named, vectors, scales_of(scales, vectors, "queries"))
 
 
-def _matched(queries: Shard, judgments: Judgments, exclude: Any) -> tuple[Shard, Sought, int]:
+def _matched(queries: Shard, judgments: Judgments, exclude: Any) -> tuple[Shard, SoughtPairs, int]:
     """Return the judged queries, in the order of the judgments; what is sought; and how many others there are."""
     ids = queries.ids.texts()
     row_of = {each: row for row, each in enumerate(ids)}
@@ -117,10 +117,10 @@ def _matched(queries: Shard, judgments: Judgments, exclude: Any) -> tuple[Shard,
     if not len(judged):
         raise nothing_in_common([f"the query vectors ({listed(map(to_text, ids), most=3)})"], judgments.queries)
     asked = queries.pick([row for row in rows if row >= 0])
-    return asked, Sought.of(judgments, judged, exclusions_of(exclude, ids)), len(ids) - len(judged)
+    return asked, SoughtPairs.of(judgments, judged, exclusions_of(exclude, ids)), len(ids) - len(judged)
 
 
-def _counted(sought: Sought, located: Located, counts: IntArray, sizes: IntArray) -> Counted:
+def _counted(sought: SoughtPairs, located: CorpusPlaces, counts: IntArray, sizes: IntArray) -> ScoreCounts:
     """Return the counts of what is in the corpus, query after query; -1 documents for a query without a vector."""
     present = np.flatnonzero((located.indices >= 0) & sought.is_judged)
     num_queries = len(sought.judgments.queries)
@@ -128,7 +128,7 @@ def _counted(sought: Sought, located: Located, counts: IntArray, sizes: IntArray
     num_documents = np.full(num_queries, -1)
     num_documents[sought.queries] = sizes
     above, tied, before = counts[:, present]
-    return Counted(
+    return ScoreCounts(
         judgments=sought.judgments,
         segments=Segments(offsets_of(np.bincount(owners, minlength=num_queries))),
         documents=sought.documents[present],
@@ -139,7 +139,7 @@ def _counted(sought: Sought, located: Located, counts: IntArray, sizes: IntArray
     )
 
 
-def _sizes(counted: Counted, corpus_size: int) -> IntArray:
+def _sizes(counted: ScoreCounts, corpus_size: int) -> IntArray:
     """Return n of each query: its corpus, and the relevant documents that are not in it, which are put at its end."""
     is_positive = counted.judgments.grades[counted.documents] > 0
     absent = counted.judgments.num_positive - counted.segments.filter(is_positive).sizes

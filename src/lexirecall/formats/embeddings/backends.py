@@ -40,7 +40,7 @@ class NotFinite(Exception):  # noqa: N818 - it becomes an error once ids are kno
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownScores:
     """Scores in a block that are known already, and hold instead of its own."""
 
     rows: IntArray
@@ -76,15 +76,19 @@ class Backend(Protocol):
         `places` says where each picked document is, counted from the start of a block.
         """
 
-    def count(self, block: Any, size: int, known: Known, rows: IntArray, thresholds: FloatArray) -> tuple[Any, Any]:
+    def count(
+        self, block: Any, size: int, known: KnownScores, rows: IntArray, thresholds: FloatArray
+    ) -> tuple[Any, Any]:
         """Count, for each threshold of a row, how many of the first `size` columns are above it, and how many equal."""
 
-    def equal(self, block: Any, size: int, known: Known, rows: IntArray, thresholds: FloatArray) -> Iterator[Equal]:
+    def equal(
+        self, block: Any, size: int, known: KnownScores, rows: IntArray, thresholds: FloatArray
+    ) -> Iterator[Equal]:
         """Give thresholds of rows, by their numbers, and columns that are equal to them, some at a time."""
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
+class LoadedBlock:
     """A block as the products take it."""
 
     vectors: Any
@@ -177,7 +181,7 @@ class NumpyBackend:
         tied -= np.count_nonzero(beside == limits[:, None], axis=1)
         return above, tied
 
-    def products(self, block: Loaded, first: int) -> Any:
+    def products(self, block: LoadedBlock, first: int) -> Any:
         """Return the scores of the tile of queries that begins with a row, against the whole block."""
         scores = self._room[:, : self.block]
         with np.errstate(all="ignore"):  # what is not a number is reported with the ids of query and document
@@ -202,12 +206,12 @@ class NumpyBackend:
         filled[: len(wide)] = wide
         return filled
 
-    def load(self, vectors: Any, scales: Any) -> Loaded:
+    def load(self, vectors: Any, scales: Any) -> LoadedBlock:
         """Take the vectors of a block to where products are computed."""
         self.has_scored = True
         wide = self.prepared(vectors, scales, self.block)
         with np.errstate(over="ignore"):
-            return Loaded(wide, (wide * wide).sum(1) / 2 if self.similarity == "l2" else None)
+            return LoadedBlock(wide, (wide * wide).sum(1) / 2 if self.similarity == "l2" else None)
 
     def own(self, picked: Shard, places: IntArray, rows: IntArray, documents: IntArray) -> FloatArray:
         """Return the scores of pairs of a row and a picked document, as in the product of the document's own block.
@@ -229,7 +233,7 @@ class NumpyBackend:
         return scores
 
     def count(
-        self, block: Loaded, size: int, known: Known, rows: IntArray, thresholds: FloatArray
+        self, block: LoadedBlock, size: int, known: KnownScores, rows: IntArray, thresholds: FloatArray
     ) -> tuple[IntArray, IntArray]:
         """Count, for each threshold of a row, how many of the first `size` columns are above it, and how many equal."""
         above, tied = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
@@ -238,7 +242,9 @@ class NumpyBackend:
             above[at], tied[at] = self.compared(scores, rows[at] - first, thresholds[at])
         return above, tied
 
-    def equal(self, block: Loaded, size: int, known: Known, rows: IntArray, thresholds: FloatArray) -> Iterator[Equal]:
+    def equal(
+        self, block: LoadedBlock, size: int, known: KnownScores, rows: IntArray, thresholds: FloatArray
+    ) -> Iterator[Equal]:
         """Give thresholds of rows, by their numbers, and columns that are equal to them, some at a time."""
         for first, at in self._tiles(rows):
             scores = self._scores(block, size, known, first)
@@ -253,7 +259,7 @@ class NumpyBackend:
         for number, at in _slices_by(rows // self.tile):
             yield number * self.tile, at
 
-    def _scores(self, block: Loaded, size: int, known: Known, first: int) -> Any:
+    def _scores(self, block: LoadedBlock, size: int, known: KnownScores, first: int) -> Any:
         scores = self.products(block, first)[:, :size]
         here = (known.rows >= first) & (known.rows < first + self.tile)
         if here.any():

@@ -15,11 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from lexirecall.errors import DataError, shown
-from lexirecall.formats.embeddings.backends import Backend, Equal, Known, NotFinite
+from lexirecall.formats.embeddings.backends import Backend, Equal, KnownScores, NotFinite
 from lexirecall.formats.embeddings.copies import digests_of, samples_of
-from lexirecall.formats.embeddings.ids import Found, Twice, Wanted
+from lexirecall.formats.embeddings.ids import IdMatches, RepeatWatch, WantedIds
 from lexirecall.formats.embeddings.shards import Corpus, Shard
-from lexirecall.formats.embeddings.sought import Sought
+from lexirecall.formats.embeddings.soughtpairs import SoughtPairs
 from lexirecall.judgments import FloatArray, IntArray, offsets_of
 from lexirecall.text import to_text
 
@@ -27,7 +27,7 @@ _WAITING = 2**14  # vectors of sought documents that are kept before their score
 
 
 @dataclass(frozen=True, slots=True)
-class Located:
+class CorpusPlaces:
     """Where the sought documents are in the corpus, and their scores."""
 
     indices: IntArray
@@ -40,12 +40,12 @@ class Located:
     """The same, for certain, [pairs, 16]."""
 
     @classmethod
-    def nothing(cls, number: int) -> "Located":
+    def nothing(cls, number: int) -> "CorpusPlaces":
         """Return what is known before the first block."""
         digests = np.zeros((number, 16), np.uint8)
         return cls(np.full(number, -1), np.zeros(number), np.zeros(number, np.uint64), digests)
 
-    def levelled(self, rows: IntArray) -> "Located":
+    def levelled(self, rows: IntArray) -> "CorpusPlaces":
         """Give sought documents of a query that have the same vector one score, that of the first."""
         at, first = np.arange(len(rows)), dict[tuple[int, bytes], int]()
         for pair in np.flatnonzero(self.digests.any(axis=1)).tolist():
@@ -63,10 +63,10 @@ class Located:
 # The first pass: scores of what is sought
 
 
-def locate(corpus: Corpus, sought: Sought, backend: Backend) -> tuple[Located, int]:
+def locate(corpus: Corpus, sought: SoughtPairs, backend: Backend) -> tuple[CorpusPlaces, int]:
     """Find the sought documents in the corpus and compute their scores; return also the size of the corpus."""
-    wanted, twice, waiting, size = Wanted(sought.ids), Twice(), list[tuple[Shard, Found]](), 0
-    located = Located.nothing(len(sought.rows))
+    wanted, twice, waiting, size = WantedIds(sought.ids), RepeatWatch(), list[tuple[Shard, IdMatches]](), 0
+    located = CorpusPlaces.nothing(len(sought.rows))
     for shard in corpus.shards():
         found = shard.ids.search(wanted)
         twice.watch(found.hashes)
@@ -84,7 +84,7 @@ def locate(corpus: Corpus, sought: Sought, backend: Backend) -> tuple[Located, i
     return located, size
 
 
-def _score(picked: Sequence[tuple[Shard, Found]], located: Located, rows: IntArray, backend: Backend) -> None:
+def _score(picked: Sequence[tuple[Shard, IdMatches]], located: CorpusPlaces, rows: IntArray, backend: Backend) -> None:
     """Compute the scores of sought documents, and what their copies are known by.
 
     The shards have these documents only. What was found says where they were in the whole ones, and which pairs want
@@ -110,7 +110,9 @@ def _score(picked: Sequence[tuple[Shard, Found]], located: Located, rows: IntArr
 class Counter:
     """Counts, over blocks of a corpus, what comes before the judged documents; also what is excluded, as yet."""
 
-    def __init__(self, sought: Sought, located: Located, backend: Backend, ties: str, offset: int = 0) -> None:
+    def __init__(
+        self, sought: SoughtPairs, located: CorpusPlaces, backend: Backend, ties: str, offset: int = 0
+    ) -> None:
         """Take how many documents of the corpus come before those of this process as the offset."""
         self.sought, self.located, self.backend, self.ties, self.offset = sought, located, backend, ties, offset
         self._pairs_by_digest = located.pairs_by_digest()
@@ -138,10 +140,10 @@ class Counter:
             counts[2, self._pairs[others]] = self._before(block, others, equal)
         return counts
 
-    def _known(self, block: Shard) -> Known:
+    def _known(self, block: Shard) -> KnownScores:
         """Return the scores of the sought documents of a block, and of copies of sought documents."""
         if self.backend.scores_copies_alike:
-            return Known(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
+            return KnownScores(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
         candidates = np.flatnonzero(np.isin(samples_of(block), self.located.samples)).tolist()
         pairs, columns = list[int](), list[int]()
         for column, digest in zip(candidates, map(bytes, digests_of(block, candidates)), strict=True):
@@ -149,7 +151,7 @@ class Counter:
             pairs += own
             columns += [column] * len(own)
         at = np.array(pairs, np.int64)
-        return Known(self.sought.rows[at], np.array(columns, np.int64), self.located.thresholds[at])
+        return KnownScores(self.sought.rows[at], np.array(columns, np.int64), self.located.thresholds[at])
 
     def _before(self, block: Shard, some: IntArray, equal: Iterator[Equal]) -> IntArray:
         """Count the documents of a block that have the same score as some pairs and come before them."""
@@ -162,7 +164,7 @@ class Counter:
         return before
 
 
-def _not_finite(sought: Sought, row: int, document: bytes) -> DataError:
+def _not_finite(sought: SoughtPairs, row: int, document: bytes) -> DataError:
     query = sought.judgments.queries[sought.queries[row]]
     return DataError(
         f"the score of query {shown(query)} and document {shown(to_text(document))} is not a finite number",

@@ -1,6 +1,6 @@
 """GPU: vectors of half precision on an NVIDIA GPU, multiplied and compared in one pass.
 
-Belongs here: the fused kernels as a backend, and when they can be used. Not here: the kernels (fused).
+Belongs here: the fused kernels as a backend, and when they can be used. Not here: the kernels (fusedkernels).
 
 Scores are sums in float32 of products of the vectors as they are, as in the other backends. Cosines are not divided by
 the length of the query, which changes no order.
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from lexirecall.errors import UsageError
-from lexirecall.formats.embeddings.backends import TILE, Equal, Known, ordinals_of
+from lexirecall.formats.embeddings.backends import TILE, Equal, KnownScores, ordinals_of
 from lexirecall.formats.embeddings.shards import Shard
 from lexirecall.formats.embeddings.tensors import TorchBackend
 from lexirecall.judgments import FloatArray, IntArray
@@ -104,7 +104,7 @@ class FusedBackend(TorchBackend):
         return np.asarray(self.lower(scores), np.float64)
 
     def count(
-        self, block: Any, size: int, known: Known, rows: IntArray, thresholds: FloatArray
+        self, block: Any, size: int, known: KnownScores, rows: IntArray, thresholds: FloatArray
     ) -> tuple[IntArray, IntArray]:
         """Count, for each threshold of a row, how many of the first `size` columns are above it, and how many equal."""
         if not (self.fuses and len(rows) and _fused().is_bounded(self.halves, block)):
@@ -124,7 +124,9 @@ class FusedBackend(TorchBackend):
             self.kept = thresholds, places, limits
         return self.kept[1:]
 
-    def equal(self, block: Any, size: int, known: Known, rows: IntArray, thresholds: FloatArray) -> Iterator[Equal]:
+    def equal(
+        self, block: Any, size: int, known: KnownScores, rows: IntArray, thresholds: FloatArray
+    ) -> Iterator[Equal]:
         """Give thresholds of rows, by their numbers, and columns that are equal to them; only these are computed."""
         if not self.fuses:
             yield from super().equal(block, size, known, rows, thresholds)
@@ -144,6 +146,6 @@ def _named(dtype: Any) -> str:
 
 def _fused() -> Any:
     """Return the kernels, which import Triton."""
-    from lexirecall.formats.embeddings import fused
+    from lexirecall.formats.embeddings import fusedkernels
 
-    return fused
+    return fusedkernels

@@ -17,7 +17,7 @@ import numpy as np
 
 from lexirecall.errors import DataError, UsageError, counted, listed, shown
 from lexirecall.formats.arrays import listed_ids
-from lexirecall.formats.counted import id_ranks, text_order
+from lexirecall.formats.scorecounts import id_ranks, text_order
 from lexirecall.judgments import BoolArray, IntArray, offsets_of
 from lexirecall.segments import Segments
 from lexirecall.text import id_of
@@ -29,7 +29,7 @@ _IDS_REMEDY = 'ids are text or whole numbers, such as "FR94-1" or 17'
 IsLarger = Callable[[IntArray, IntArray], BoolArray]
 
 
-class Found(NamedTuple):
+class IdMatches(NamedTuple):
     """What a search found."""
 
     places: IntArray
@@ -43,7 +43,7 @@ class Found(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Wanted:
+class WantedIds:
     """Ids that are wanted by pairs, which may share them."""
 
     ids: Sequence[bytes]
@@ -73,7 +73,7 @@ class Indices:
     """Ids that are not given: the indices from `start`, as text.
 
     >>> indices = Indices(8, 3)
-    >>> indices.texts(), indices[1:].pick([1]), indices.search(Wanted([b"09", b"9"])).places.tolist()
+    >>> indices.texts(), indices[1:].pick([1]), indices.search(WantedIds([b"09", b"9"])).places.tolist()
     ([b'8', b'9', b'10'], [b'10'], [1])
     """
 
@@ -95,12 +95,12 @@ class Indices:
         """Return all ids."""
         return self.pick(range(self.number))
 
-    def search(self, wanted: Wanted) -> Found:
+    def search(self, wanted: WantedIds) -> IdMatches:
         """Look for ids that are wanted; no two indices are the same."""
         indices, pairs = wanted.by_index
         here = slice(*np.searchsorted(indices, (self.start, self.start + self.number)))
         places, documents = np.unique(indices[here] - self.start, return_inverse=True)
-        return Found(places, pairs[here], documents, np.zeros(0, np.int64))
+        return IdMatches(places, pairs[here], documents, np.zeros(0, np.int64))
 
     def larger_than(self, own: Sequence[bytes]) -> IsLarger:
         """Return a function that tells whether ids in columns are larger than own[at], which are indices too."""
@@ -117,7 +117,7 @@ class Indices:
 class TextIds:
     """Ids as they are given.
 
-    >>> TextIds(["b", 7, "a"]).texts(), TextIds(["b", 7, "a"]).search(Wanted([b"z", b"7"])).places.tolist()
+    >>> TextIds(["b", 7, "a"]).texts(), TextIds(["b", 7, "a"]).search(WantedIds([b"z", b"7"])).places.tolist()
     ([b'b', b'7', b'a'], [1])
     """
 
@@ -148,7 +148,7 @@ class TextIds:
             problem = "an id is not valid Unicode" if isinstance(error, UnicodeError) else error
             raise UsageError(f"{self.what}: {problem}", remedy=_IDS_REMEDY) from None
 
-    def search(self, wanted: Wanted) -> Found:
+    def search(self, wanted: WantedIds) -> IdMatches:
         """Look for ids that are wanted."""
         texts, (numbers, segments, pairs) = self.texts(), wanted.by_text
         places = [place for place, each in enumerate(texts) if each in numbers]
@@ -156,7 +156,7 @@ class TextIds:
         of_places = Segments(offsets_of(segments.sizes[found]))
         at = np.repeat(segments.offsets[found], of_places.sizes) + of_places.ordinals - 1
         hashes = np.fromiter(map(hash, texts), np.int64, len(texts))
-        return Found(np.array(places, np.int64), pairs[at], of_places.owners, hashes)
+        return IdMatches(np.array(places, np.int64), pairs[at], of_places.owners, hashes)
 
     def larger_than(self, own: Sequence[bytes]) -> IsLarger:
         """Return a function that tells whether ids in columns are larger than own[at], by their bytes.
@@ -210,11 +210,11 @@ def as_many(ids: Any, number: int, what: str, name: str) -> Any:
     return own
 
 
-class Twice:
+class RepeatWatch:
     """Watches for ids that come twice; it keeps eight bytes of each.
 
-    >>> twice, ids = Twice(), [TextIds(["a", "b"]), TextIds(["c", "a"])]
-    >>> for some in ids: twice.watch(some.search(Wanted([])).hashes)
+    >>> twice, ids = RepeatWatch(), [TextIds(["a", "b"]), TextIds(["c", "a"])]
+    >>> for some in ids: twice.watch(some.search(WantedIds([])).hashes)
     >>> twice.check(lambda: iter(ids), "the corpus")
     Traceback (most recent call last):
     lexirecall.errors.DataError: the corpus has ids that occur twice: 'a'

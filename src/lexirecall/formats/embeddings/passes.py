@@ -5,12 +5,12 @@ Belongs here: the order of the work. Not here: its parts (counting, processes).
 
 import numpy as np
 
-from lexirecall.errors import DataError, LexirecallError, WayOn, counted, listed, shown, warn
+from lexirecall.errors import DataError, FallbackOption, LexirecallError, counted, listed, shown, warn
 from lexirecall.formats.embeddings.backends import Backend
-from lexirecall.formats.embeddings.counting import Counter, Located, locate
+from lexirecall.formats.embeddings.counting import CorpusPlaces, Counter, locate
 from lexirecall.formats.embeddings.processes import Processes, share_counts, share_located
 from lexirecall.formats.embeddings.shards import Corpus
-from lexirecall.formats.embeddings.sought import Sought
+from lexirecall.formats.embeddings.soughtpairs import SoughtPairs
 from lexirecall.judgments import IntArray
 from lexirecall.progress import Progress
 from lexirecall.text import to_text
@@ -20,16 +20,16 @@ _SAME = "give the same blocks each time that they are asked for"
 
 def both_passes(
     corpus: Corpus,
-    sought: Sought,
+    sought: SoughtPairs,
     backend: Backend,
     processes: Processes,
     *,
     ties: str,
     missing: str,
     show_progress: bool | None,
-) -> tuple[Located, IntArray, int]:
+) -> tuple[CorpusPlaces, IntArray, int]:
     """Return where the judged documents are, the counts over the whole corpus, and its size."""
-    located, size, counts = Located.nothing(len(sought.rows)), 0, np.zeros((3, len(sought.rows)), np.int64)
+    located, size, counts = CorpusPlaces.nothing(len(sought.rows)), 0, np.zeros((3, len(sought.rows)), np.int64)
     error: LexirecallError | None = None
     try:
         located, size = locate(corpus, sought, backend)
@@ -62,7 +62,7 @@ def _count(corpus: Corpus, counter: Counter, counts: IntArray, size: int, show_p
         raise DataError(problem, remedy=_SAME)
 
 
-def _check_missing(sought: Sought, located: Located, missing: str) -> None:
+def _check_missing(sought: SoughtPairs, located: CorpusPlaces, missing: str) -> None:
     """Raise, or warn, if relevant documents are not in the corpus; warn if excluded ones are not."""
     is_absent, is_judged = located.indices < 0, sought.is_judged
     if problem := _named(sought, np.flatnonzero(is_absent & ~is_judged), "excluded document"):
@@ -71,12 +71,12 @@ def _check_missing(sought: Sought, located: Located, missing: str) -> None:
     if not (problem := _named(sought, np.flatnonzero(is_absent & is_relevant), "relevant document")):
         return
     if missing == "error":
-        way_on = WayOn("missing", {"last": "place them at its end"})
+        way_on = FallbackOption("missing", {"last": "place them at its end"})
         raise DataError(problem, remedy="check that ids are written the same way", way_on=way_on)
     warn(f"{problem}; placed at its end")
 
 
-def _named(sought: Sought, lost: IntArray, what: str) -> str:
+def _named(sought: SoughtPairs, lost: IntArray, what: str) -> str:
     """Say how many pairs are not in the corpus, and name some; nothing if there are none."""
     ids = dict.fromkeys(sought.ids[pair] for pair in lost[:1000].tolist())
     total = max(len(ids), len(lost)) if len(lost) > 1000 else None

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from lexirecall.errors import DataError, LexirecallError, UsageError, listed, shown
-from lexirecall.formats.embeddings.counting import Located
-from lexirecall.formats.embeddings.sought import Sought
+from lexirecall.formats.embeddings.counting import CorpusPlaces
+from lexirecall.formats.embeddings.soughtpairs import SoughtPairs
 from lexirecall.installing import how_to_install
 from lexirecall.judgments import IntArray, offsets_of
 from lexirecall.text import to_text
@@ -63,8 +63,8 @@ class Processes:
 
 
 def share_located(
-    processes: Processes, sought: Sought, located: Located, size: int, error: LexirecallError | None
-) -> tuple[Located, int, int]:
+    processes: Processes, sought: SoughtPairs, located: CorpusPlaces, size: int, error: LexirecallError | None
+) -> tuple[CorpusPlaces, int, int]:
     """Return where judged documents are in the whole corpus, how many come before this process, and how many it has.
 
     A pair is known to one process at most, so sums of the bits of its numbers are these bits.
@@ -82,7 +82,7 @@ def share_located(
         ids = sorted({sought.ids[pair] for pair in twice.tolist()})
         problem = f"the corpus has ids that occur in two processes: {listed(shown(to_text(each)) for each in ids)}"
         raise DataError(problem, remedy="give each document to one process")
-    found = Located(
+    found = CorpusPlaces(
         np.where(whole[:, 0] > 0, whole[:, 1] + starts[whole[:, 2]], -1),
         np.ascontiguousarray(whole[:, 3]).view(np.float64),
         np.ascontiguousarray(whole[:, 4]).view(np.uint64),

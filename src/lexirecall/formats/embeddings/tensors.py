@@ -13,7 +13,7 @@ from lexirecall.formats.embeddings.backends import (
     BLOCK,
     FEW,
     Backend,
-    Loaded,
+    LoadedBlock,
     NumpyBackend,
     ordinals_of,
 )
@@ -66,7 +66,7 @@ class TorchBackend(NumpyBackend):
     def make_room(self) -> None:
         """Leave memory to torch, which keeps what it has allocated."""
 
-    def products(self, block: Loaded, first: int) -> Any:
+    def products(self, block: LoadedBlock, first: int) -> Any:
         """Return the scores of the tile of queries that begins with a row, against the whole block."""
         scores = self.queries[first : first + self.tile] @ block.vectors.T
         return scores if block.penalties is None else scores - block.penalties

@@ -30,7 +30,7 @@ from lexirecall.svg.axes import (
 )
 from lexirecall.svg.scales import Bands, Logarithmic
 from lexirecall.verbs.comparison import Comparison
-from lexirecall.verbs.given import asked_measures
+from lexirecall.verbs.subject import asked_measures
 
 PANELS = {
     "agreement": "share of decisions on which LexiRecall takes the same side",

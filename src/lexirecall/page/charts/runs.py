@@ -30,8 +30,8 @@ from lexirecall.svg.axes import BELOW, LABEL_LIMIT, Area, axis_below, brief, end
 from lexirecall.svg.scales import Bands, Linear
 from lexirecall.tables import number
 from lexirecall.verbs.averages import Averages
-from lexirecall.verbs.compared import MeasureComparison
 from lexirecall.verbs.comparison import Comparison
+from lexirecall.verbs.measurecomparison import MeasureComparison
 from lexirecall.verbs.scores import Scores
 
 MOST_LABELLED = 16

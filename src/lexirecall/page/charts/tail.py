@@ -16,7 +16,7 @@ from lexirecall.svg.axes import BELOW, Area, axis_below, axis_beside, brief, leg
 from lexirecall.svg.scales import Linear
 from lexirecall.tables import number
 from lexirecall.verbs.comparison import Comparison
-from lexirecall.verbs.deciding import TAIL
+from lexirecall.verbs.decidingqueries import TAIL
 from lexirecall.verbs.scores import Scores
 
 _INKS: tuple[tuple[str, tuple[float, ...]], ...] = (("side-a", ()), ("side-b", (6, 3)))

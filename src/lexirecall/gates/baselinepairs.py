@@ -1,4 +1,4 @@
-"""Comparing: the new run and the baseline under each measure, in each number and group that is asked for.
+"""Baseline pairs: the new run and the baseline under each measure, in each number and group that is asked for.
 
 Belongs here: the one-sided tests and intervals of one pair. Not here: what is decided from them (decisions), the tests
 themselves (statistics).
@@ -24,12 +24,12 @@ from lexirecall.names import Evaluable
 from lexirecall.positions import Positions
 from lexirecall.statistics.gates import chance_of_losses, chance_of_lower_mean
 from lexirecall.statistics.hall import mean_intervals
-from lexirecall.statistics.over import FEWEST_IN_TAIL, Over
 from lexirecall.statistics.overpairs import compare_over
 from lexirecall.statistics.paired import paired_t
 from lexirecall.statistics.portions import PairDifferences, PortionedPairs
 from lexirecall.statistics.proportions import preference_interval
-from lexirecall.verbs.evaluate import Valued
+from lexirecall.statistics.queryaggregate import FEWEST_IN_TAIL, QueryAggregate
+from lexirecall.verbs.evaluate import QueryValues
 from lexirecall.verbs.pairparts import TAIL_TEST, own_overs
 from lexirecall.verbs.rank import contrasted
 
@@ -37,7 +37,7 @@ _FAR = 2.0**20  # times the largest value: far beyond any sum of the others, and
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class BaselineDifference:
     """The new run and the baseline under one measure, in one number over all queries or over those of a group."""
 
     measure: Evaluable
@@ -96,14 +96,14 @@ class _Case(NamedTuple):
     """What is to be compared."""
 
     row: Evaluable
-    over: Over
+    over: QueryAggregate
     group: str | None
     queries: IntArray | None
     """None for all of them."""
 
 
 @dataclass(frozen=True)
-class Comparing:
+class BaselinePair:
     """Two runs, the new one first, and what they are to be compared in."""
 
     positions: Positions
@@ -111,7 +111,7 @@ class Comparing:
     """The names of the new run and of the baseline."""
     policies: Policies
     rows: Sequence[Evaluable]
-    overs: Sequence[Over]
+    overs: Sequence[QueryAggregate]
     groups: Mapping[str, IntArray] = field(default_factory=dict)
     """The queries of each group that is large enough."""
 
@@ -159,7 +159,7 @@ class Comparing:
 
     def _values(self, case: _Case) -> FloatArray:
         """Return the values of a case, [S, Q]."""
-        values = Valued.of(self.positions, [case.row], self.policies).placed[:, :, 0]
+        values = QueryValues.of(self.positions, [case.row], self.policies).placed[:, :, 0]
         return values if case.queries is None else values[:, case.queries]
 
     def _differs(self, case: _Case, pair: PortionedPairs | None) -> bool:
@@ -188,7 +188,7 @@ class Comparing:
             default=math.inf,
         )  # fmt: skip
 
-    def compared(self, alpha: float) -> list[Compared]:
+    def compared(self, alpha: float) -> list[BaselineDifference]:
         """Compare in each case, with a one-sided interval at its share of alpha."""
         level = alpha / max(len(self.cases), 1)
         return [
@@ -196,7 +196,7 @@ class Comparing:
             for case, pair in zip(self.cases, self._pairs, strict=True)
         ]
 
-    def _tail(self, case: _Case, level: float) -> Compared:
+    def _tail(self, case: _Case, level: float) -> BaselineDifference:
         values, largest = _bounded(self._values(case))
         made = compare_over(values, case.over, *self._places, direction=case.row.direction, alpha=2 * level)
         n = int(made.num_queries[0])
@@ -212,7 +212,7 @@ class Comparing:
         numbers = np.concatenate([made.differences, made.lows, made.highs])
         numbers[np.isnan(numbers)] = made.differences  # where every query moves both tails alike, nothing varies
         difference, low, high = np.where(np.abs(numbers) > 4 * largest, np.copysign(np.inf, numbers), numbers).tolist()
-        return Compared(
+        return BaselineDifference(
             measure=case.row, over=str(case.over), group=case.group, difference=difference, low=low, high=high,
             num_queries=n, wins=None, ties=None, losses=None, method=TAIL_TEST, p=np.nan, deviation=np.nan,
             differs=self._differs(case, None),
@@ -241,7 +241,7 @@ def test_of(row: Evaluable, pair: PairDifferences) -> str:
     return "sign" if says_signs(row, pair) or (differs and pair.is_by_signs[0]) else "t"
 
 
-def compared_by(row: Evaluable, pair: PairDifferences, level: float, *, group: str | None = None) -> Compared:
+def compared_by(row: Evaluable, pair: PairDifferences, level: float, *, group: str | None = None) -> BaselineDifference:
     """Compare one pair of runs in the mean, with a one-sided interval at a level."""
     counts = pair.wins, pair.ties, pair.losses, pair.num_compared
     wins, ties, losses, num_queries = (int(each[0]) for each in counts)
@@ -261,7 +261,7 @@ def compared_by(row: Evaluable, pair: PairDifferences, level: float, *, group: s
         lows, highs = mean_intervals(values[:, None], alpha=2 * level)
         ends = [np.fmin(test.lows, lows), np.fmax(test.highs, highs)]  # Hall's are nan if there are too few queries
     low, high = (float(end[0]) for end in ends)
-    return Compared(
+    return BaselineDifference(
         measure=row, over="mean", group=group, difference=mean, low=low, high=high, num_queries=num_queries, wins=wins,
         ties=ties, losses=losses, method=method, p=p, deviation=deviation, differs=wins + losses > 0,
         says_signs=is_of_signs, is_contradicted=is_contradicted,

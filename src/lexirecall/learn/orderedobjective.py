@@ -1,7 +1,7 @@
 """The ordered loss: how far down the relevant documents of a ranking are, the last ones weighing most.
 
 Belongs here: the loss of one query, with its gradient. Not here: what the scores are made of, and minimising it
-(fitting).
+(featureweights).
 """
 
 from dataclasses import dataclass

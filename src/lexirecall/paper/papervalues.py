@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from math import sqrt
 from typing import Any
 
-from lexirecall.paper.exhibit import Held
+from lexirecall.paper.exhibit import PaperValue
 from lexirecall.tables import Table, number
 
-Cells = Mapping[int, Mapping[str, Held]]
+Cells = Mapping[int, Mapping[str, PaperValue]]
 """The values, by the number at the head of a row, and by column."""
 COLUMNS = ("measure", "value", "paper", "tolerance", "differs")
 """The columns of the rows for programs, after the number at the head."""
@@ -19,7 +19,7 @@ COLUMNS = ("measure", "value", "paper", "tolerance", "differs")
 def beside(corner: str, cells: Cells) -> Table:
     """Lay out what we find above what the paper prints; ! where they differ by more than the tolerance.
 
-    >>> print(beside("m", {10: {"Rprec": Held(0.8257, 0.825), "TSE": Held(0.0053, 0.005)}}).to_text())
+    >>> print(beside("m", {10: {"Rprec": PaperValue(0.8257, 0.825), "TSE": PaperValue(0.0053, 0.005)}}).to_text())
     m           Rprec       TSE
     10  ours   0.8257 !  0.0053
         paper   0.825     0.005
@@ -37,14 +37,14 @@ def beside(corner: str, cells: Cells) -> Table:
     return Table(header, tuple(rows), numbers_from=2, marks=marks, footnote=footnote)
 
 
-def _printed(value: Held) -> str:
+def _printed(value: PaperValue) -> str:
     return "" if value.theirs is None else f"{value.theirs:.{value.paper_decimals}f}"
 
 
 def rows_of(corner: str, cells: Cells) -> tuple[dict[str, Any], ...]:
     """Return a row for each value, for programs.
 
-    >>> rows_of("m", {10: {"Rprec": Held(0.8257, 0.825)}})
+    >>> rows_of("m", {10: {"Rprec": PaperValue(0.8257, 0.825)}})
     ({'m': 10, 'measure': 'Rprec', 'value': 0.8257, 'paper': 0.825, 'tolerance': 0.0005, 'differs': True},)
     """
     return tuple(

@@ -37,7 +37,7 @@ _REFUSED = {
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class ScoreCounts:
     """What one run's scores say about the judged documents that are in the corpus, query after query."""
 
     judgments: Judgments
@@ -56,7 +56,9 @@ class Counted:
     """How many documents the corpus has for each query, [Q]: those that are excluded are not in it."""
 
 
-def positions_of(counted: Counted | Mapping[str, Counted], conventions: Conventions, name: str = "run") -> Positions:
+def positions_of(
+    counted: ScoreCounts | Mapping[str, ScoreCounts], conventions: Conventions, name: str = "run"
+) -> Positions:
     """Return the positions of one run, or of several by name.
 
     What is relevant and not in the corpus is missing: it is imputed at the end, so n grows by the number of such
@@ -64,7 +66,7 @@ def positions_of(counted: Counted | Mapping[str, Counted], conventions: Conventi
 
     >>> judgments = Judgments.from_grades({b"q": {b"a": 1, b"b": 1}})
     >>> above, tied, n = np.array([4, 2]), np.array([1, 1]), np.array([9])
-    >>> counted = Counted(judgments, Segments(np.array([0, 2])), np.array([0, 1]), above, tied, None, n)
+    >>> counted = ScoreCounts(judgments, Segments(np.array([0, 2])), np.array([0, 1]), above, tied, None, n)
     >>> positions = positions_of(counted, Conventions())
     >>> positions.found.positions.tolist(), positions.found.documents.tolist(), positions.corpus_size.tolist()
     ([3, 5], [1, 0], [9])
@@ -77,7 +79,7 @@ def positions_of(counted: Counted | Mapping[str, Counted], conventions: Conventi
     return Positions.stack(first.judgments, runs, conventions, first.num_documents + missing)
 
 
-def run_of(counted: Counted, conventions: Conventions, name: str) -> RunPositions:
+def run_of(counted: ScoreCounts, conventions: Conventions, name: str) -> RunPositions:
     """Return one run's positions under the conventions."""
     positions = 1 + counted.above + _before(counted, conventions.ties)
     least = counted.segments.owners * (counted.num_documents.max(initial=0) + 1)
@@ -90,7 +92,7 @@ def run_of(counted: Counted, conventions: Conventions, name: str) -> RunPosition
     )
 
 
-def _before(counted: Counted, ties: str) -> IntArray:
+def _before(counted: ScoreCounts, ties: str) -> IntArray:
     """Return how many of the documents with the same score come before each document, by the rule."""
     if not (counted.tied > 1).any():
         return np.zeros(len(counted.documents), np.int64)
@@ -99,7 +101,7 @@ def _before(counted: Counted, ties: str) -> IntArray:
     return _by_grade(counted, counted.before, ties) if ties in ("worst", "best") else counted.before
 
 
-def _by_grade(counted: Counted, before: IntArray, ties: str) -> IntArray:
+def _by_grade(counted: ScoreCounts, before: IntArray, ties: str) -> IntArray:
     """Count anew with relevant documents last, or first: by grade, then by id, descending, as in a ranking.
 
     Documents without a judgment are like those of grade 0. So what is relevant only moves over the other documents of

@@ -1,4 +1,4 @@
-"""Certifying: the verb that says how much of what is relevant was surely found.
+"""Certification: the verb that says how much of what is relevant was surely found.
 
 Belongs here: the record of options, the verb, and the check of counts that are given as numbers. Not here: what counts
 show (certificates), counting from files (samples).
@@ -13,20 +13,20 @@ from lexirecall.errors import UsageError, counted, is_several
 from lexirecall.fields import option, taken, takes
 from lexirecall.formats import Qrels
 from lexirecall.formats.naming import Run
+from lexirecall.labels.certificateresult import Certificates
 from lexirecall.labels.certificates import Certificate, ReviewCounts, SampleCount
-from lexirecall.labels.certified import Certificates
 from lexirecall.labels.sampleplans import plan
-from lexirecall.labels.samples import Reviewed, count_reviews
+from lexirecall.labels.samples import ReviewedSamples, count_reviews
 from lexirecall.manifest import MOST_DOCUMENTS, READING, Note, Policies
 
 _FORMS = "give corpus_size, read and found as numbers, or judgments, a run, read and sampled"
 
 
 @dataclass(frozen=True, slots=True)
-class Certifying:
+class CertificateOptions:
     """How sure a certificate must be, and what it is to show.
 
-    >>> Certifying(confidence=95)
+    >>> CertificateOptions(confidence=95)
     Traceback (most recent call last):
     lexirecall.errors.UsageError: confidence is 95, but must be above 0 and below 1
       95% is 0.95
@@ -95,7 +95,7 @@ def _is_count(value: object, least: int) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool) and least <= int(value) <= MOST_DOCUMENTS
 
 
-@takes(Certifying, Policies, *READING, warns=True)
+@takes(CertificateOptions, Policies, *READING, warns=True)
 def certify(
     qrels: Qrels | None = None,
     run: Run | None = None,
@@ -132,12 +132,12 @@ def certify(
     >>> made[0].counts.found, made[0].missed.most
     (1, 2)
     """
-    certifying = taken(Certifying, options)
+    certifying = taken(CertificateOptions, options)
     if qrels is None and run is None:
         given = {"read": read, "found": found, "sample": sample, "relevant": relevant}
         if extra := [name for name, value in options.items() if name != "corpus_size" and not _is_default(name, value)]:
             raise UsageError(f"{', '.join(extra)} is about files, but counts are given", remedy=_FORMS)
-        reviewed = Reviewed((_given_counts(options.get("corpus_size"), sampled, given),), ())
+        reviewed = ReviewedSamples((_given_counts(options.get("corpus_size"), sampled, given),), ())
     else:
         policies = taken(Policies, options)
         _check_files(qrels, run, read, {"found": found, "sample": sample, "relevant": relevant})
@@ -150,7 +150,7 @@ def _is_default(name: str, value: object) -> bool:
     return bool(value == defaults[name]) or name == "show_progress"
 
 
-def _certified(reviewed: Reviewed, certifying: Certifying) -> Certificates:
+def _certified(reviewed: ReviewedSamples, certifying: CertificateOptions) -> Certificates:
     each = []
     for counts in reviewed.counts:
         drawn = len(counts.samples)

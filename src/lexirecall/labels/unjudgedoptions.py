@@ -1,4 +1,4 @@
-"""Asking: the options of what is asked about unjudged documents.
+"""Options: the options of what is asked about unjudged documents.
 
 Belongs here: the record, with its help and its checks, and what whole lists with labels of their own do not go together
 with. Not here: what is done with them (missing).
@@ -20,10 +20,10 @@ MOST_SAMPLES = 10**5  # a share would not move, and all are kept
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asking:
+class UnjudgedOptions:
     """What is asked about unjudged documents.
 
-    >>> Asking(samples=9)
+    >>> UnjudgedOptions(samples=9)
     Traceback (most recent call last):
     lexirecall.errors.UsageError: samples needs the chance that an unjudged document is relevant
       state one for all with --rate 0.02, or rate=0.02 in Python

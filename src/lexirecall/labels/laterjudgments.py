@@ -1,4 +1,4 @@
-"""Since: what judgments that were made later say about documents that nobody had judged.
+"""Later judgments: what judgments that were made later say about documents that nobody had judged.
 
 Belongs here: a pool before and after them. Not here: what was forecast (hindsight).
 """
@@ -14,7 +14,7 @@ from lexirecall.labels.pools import LabelPool
 from lexirecall.text import to_text
 
 
-class Since(NamedTuple):
+class LaterJudgments(NamedTuple):
     """One query, before and after the new judgments."""
 
     asked: LabelPool
@@ -26,7 +26,7 @@ class Since(NamedTuple):
     """The grades of what was judged since and no run retrieves."""
 
 
-def judged_since(pool: LabelPool, judgments: Judgments, new: Judgments, index: Mapping[bytes, int]) -> Since:
+def judged_since(pool: LabelPool, judgments: Judgments, new: Judgments, index: Mapping[bytes, int]) -> LaterJudgments:
     """Return a pool as it was and as it is with the `new` judgments, of which `index` finds the queries.
 
     >>> from lexirecall.formats.listing import load_lists
@@ -45,7 +45,7 @@ def judged_since(pool: LabelPool, judgments: Judgments, new: Judgments, index: M
     labelled = np.where(is_asked, grades, np.nan_to_num(asked))
     known = {*pool.documents, *old}
     elsewhere = np.array([grade for document, grade in added.items() if document not in known and grade > 0], float)
-    return Since(
+    return LaterJudgments(
         replace(pool, grades=asked),
         replace(pool, grades=labelled, missed=np.concatenate([pool.missed, elsewhere])),
         tuple(

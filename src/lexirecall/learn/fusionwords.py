@@ -1,7 +1,7 @@
 """Fused words: what a reader concludes from a fusion.
 
-Belongs here: the sentences, each made from the numbers, with their uncertainty. Not here: the numbers (fusedresult),
-rows and tables (fusedtables).
+Belongs here: the sentences, each made from the numbers, with their uncertainty. Not here: the numbers (fusionresult),
+rows and tables (fusiontables).
 """
 
 from collections.abc import Iterator
@@ -9,11 +9,11 @@ from typing import Any
 
 from lexirecall.errors import counted
 from lexirecall.learn.baselines import BEST_RUN
-from lexirecall.learn.fusedresult import Fused
+from lexirecall.learn.fusionresult import FusedRun
 from lexirecall.tables import number
 
 
-def sentences_on(made: Fused) -> Iterator[str]:
+def sentences_on(made: FusedRun) -> Iterator[str]:
     """Say how queries were ranked, and what is gained or lost."""
     yield _on_learning(made)
     directions = {str(own.measure): own.measure.direction for own in made.comparison.measures}
@@ -23,7 +23,7 @@ def sentences_on(made: Fused) -> Iterator[str]:
         yield _on_pair(name, [row for row in rows if row["b"] == other], made.comparison.alpha)
 
 
-def _on_learning(made: Fused) -> str:
+def _on_learning(made: FusedRun) -> str:
     own = made.weights
     if not made.is_learnt:
         learnt = f"weights that were learnt on {counted(own.num_queries, 'query')}"

@@ -1,4 +1,4 @@
-"""Gating: the options of a gate.
+"""Options: the options of a gate.
 
 Belongs here: the record, with its help and its checks. Not here: what is done with them (gate).
 """
@@ -15,10 +15,10 @@ _LONGEST = 200  # characters of the name of a build
 
 
 @dataclass(frozen=True, slots=True)
-class Gating:
+class GateOptions:
     """What a run must do to pass.
 
-    >>> Gating(margin=-0.1)
+    >>> GateOptions(margin=-0.1)
     Traceback (most recent call last):
     lexirecall.errors.UsageError: margin is -0.1, but must be 0 or more
       0.01 allows a loss below 0.01 on the scale of the measure

@@ -1,7 +1,7 @@
-"""Fitting: weights of features that make a loss small.
+"""Feature weights: those of features that make a loss small.
 
-Belongs here: what is learnt from, and minimising any loss over it. Not here: the losses (ordered), where features come
-from (candidates), which settings are best (choosing).
+Belongs here: what is learnt from, and minimising any loss over it. Not here: the losses (orderedobjective), where
+features come from (candidates), which settings are best (modelchoice).
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ class ScoreLoss(Protocol):
         """
 
 
-class Learnable(NamedTuple):
+class TrainingQuery(NamedTuple):
     """What is learnt from one query: documents with F features, the relevant ones first."""
 
     features: Any
@@ -41,7 +41,7 @@ class Learnable(NamedTuple):
 
 
 def fit(
-    queries: Sequence[Learnable],
+    queries: Sequence[TrainingQuery],
     loss: ScoreLoss,
     regularization: float,
     *,
@@ -52,9 +52,9 @@ def fit(
 
     They are 0 or above unless `allow_negative`. The search starts from equal weights, or from `start`.
 
-    >>> from lexirecall.learn.ordered import OrderedObjective
+    >>> from lexirecall.learn.orderedobjective import OrderedObjective
     >>> features = np.array([[1, 0], [0.2, 1], [0.1, 0.9]], np.float32)  # the first feature finds what is relevant
-    >>> fit([Learnable(features, 1, np.ones(2, np.float32))], OrderedObjective(), 0.01).round(1).tolist()
+    >>> fit([TrainingQuery(features, 1, np.ones(2, np.float32))], OrderedObjective(), 0.01).round(1).tolist()
     [4.2, 0.0]
     """
     from scipy.optimize import minimize  # not on top: it takes long to import
@@ -77,7 +77,7 @@ def fit(
     return np.asarray(found.x, float)
 
 
-def _mean_loss(queries: Sequence[Learnable], loss: ScoreLoss, weights: FloatArray) -> tuple[float, FloatArray]:
+def _mean_loss(queries: Sequence[TrainingQuery], loss: ScoreLoss, weights: FloatArray) -> tuple[float, FloatArray]:
     total, gradient = 0.0, np.zeros(len(weights))
     single = weights.astype(np.float32)
     for features, m, counts in queries:

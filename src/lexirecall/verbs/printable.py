@@ -1,4 +1,4 @@
-"""Printing: a result of rows as a table with notes below it.
+"""Printable: a result of rows as a table with notes below it.
 
 Belongs here: what results that are one table have in common. Not here: layout (tables), frames (conversion).
 """
@@ -12,7 +12,7 @@ from lexirecall.tables import Table, render
 from lexirecall.text import visible
 
 
-class _Tabled(Protocol):
+class _TableResult(Protocol):
     """A result that has one table."""
 
     @property
@@ -31,12 +31,12 @@ class Printable(DisplayedResult):
 
     __slots__ = ()
 
-    def render(self: _Tabled, form: str = "table", *, bold: bool = False, raw: bool = False) -> str:
+    def render(self: _TableResult, form: str = "table", *, bold: bool = False, raw: bool = False) -> str:
         """Return it in one of the formats of the command line."""
         return render(form, self.table(), self.rows(), self.columns, bold=bold, raw=raw)
 
-    def __str__(self: _Tabled) -> str:
+    def __str__(self: _TableResult) -> str:
         return "\n".join([self.table().to_text(), *(f"note: {visible(note.text)}" for note in self.notes)])
 
-    def _parts(self: _Tabled) -> Iterable[CellPart]:
+    def _parts(self: _TableResult) -> Iterable[CellPart]:
         return [self.table()]

@@ -1,7 +1,7 @@
 """Deciding: the queries on which the difference of two runs under one measure rests, in its mean and in its tail.
 
-Belongs here: both lists, in words and rows. Not here: how they are found (statistics.deciding), what decides one query
-(explanation).
+Belongs here: both lists, in words and rows. Not here: how they are found (statistics.effectivequeries), what decides
+one query (explanation).
 """
 
 import math
@@ -19,22 +19,22 @@ from lexirecall.names import Evaluable
 from lexirecall.notebook import CellPart, DisplayedResult
 from lexirecall.positions import Positions
 from lexirecall.preferences import Preference
-from lexirecall.statistics.deciding import deciding_queries, worst_queries
-from lexirecall.statistics.over import Over
+from lexirecall.statistics.effectivequeries import deciding_queries, worst_queries
+from lexirecall.statistics.queryaggregate import QueryAggregate
 from lexirecall.tables import Table, defined, number, render
 from lexirecall.text import visible
 from lexirecall.texts import Texts, shortened
-from lexirecall.verbs.evaluate import Valued
+from lexirecall.verbs.evaluate import QueryValues
 from lexirecall.verbs.explanation import joined
 from lexirecall.verbs.rank import contrasted
 
-TAIL = Over.parse("tail:0.1")
+TAIL = QueryAggregate.parse("tail:0.1")
 """Which of the queries make up a tail."""
 _COLUMNS = ("query", "value_a", "value_b", "difference", "decides", "tail_a", "tail_b")
 
 
 @dataclass(frozen=True)
-class Deciding(DisplayedResult):
+class DecidingQueries(DisplayedResult):
     """The difference of two runs under one measure, query by query.
 
     >>> from lexirecall import explain
@@ -63,14 +63,14 @@ would be 0 or reversed.
     """The texts of the queries, if there are any."""
 
     @classmethod
-    def of(cls, positions: Positions, row: Evaluable, a: int, b: int, policies: Policies) -> "Deciding":
+    def of(cls, positions: Positions, row: Evaluable, a: int, b: int, policies: Policies) -> "DecidingQueries":
         """Compare two runs on every query that counts."""
         pairs = contrasted(positions, row, policies)
         differences = pairs.between(np.array([a]), np.array([b]))[0].astype(float)
         both = np.flatnonzero(pairs.taking_part[a] & pairs.taking_part[b])
         values, num_undefined = np.full((2, len(both)), np.nan), 0
         if not isinstance(row, Preference):
-            valued = Valued.of(positions, [row], policies)
+            valued = QueryValues.of(positions, [row], policies)
             values = valued.placed[[a, b]][:, both, 0]
             is_due = valued.is_due[:, :, 0] & policies.counted(positions, row)
             num_undefined = int((is_due[a] & is_due[b]).sum() - np.isfinite(values).all(axis=0).sum())

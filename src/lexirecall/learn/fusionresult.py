@@ -1,7 +1,7 @@
 """Fused result: the fused run, what it is worth, and the weights that made it.
 
 Belongs here: the result and what it holds, and how it prints and converts itself. Not here: how it comes about
-(fusing), rows and tables (fusedtables), sentences (fusedwords).
+(fusion), rows and tables (fusiontables), sentences (fusionwords).
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,10 +14,10 @@ from lexirecall.errors import DataError, choice, counted, shown
 from lexirecall.judgments import FloatArray
 from lexirecall.learn.baselines import RRF_DECIMALS
 from lexirecall.learn.candidates import Candidates
-from lexirecall.learn.choosing import Tuning
+from lexirecall.learn.modelchoice import Tuning
 from lexirecall.learn.weightsfile import FusionWeights
 from lexirecall.manifest import Note
-from lexirecall.notebook import CellPart, DisplayedResult, Titled
+from lexirecall.notebook import CellPart, DisplayedResult, TitledTable
 from lexirecall.output import FilePath, write
 from lexirecall.tables import FORMATS, Table, to_delimited
 from lexirecall.text import to_text, visible
@@ -46,7 +46,7 @@ class FoldModel(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Fused(DisplayedResult, Convertible):
+class FusedRun(DisplayedResult, Convertible):
     """A run made of several, what it is worth beside other ways to fuse them, and its weights.
 
     >>> from lexirecall import fuse
@@ -54,7 +54,7 @@ class Fused(DisplayedResult, Convertible):
     >>> runs = {"one": dict.fromkeys(qrels, ["a", "x", "b"]), "two": dict.fromkeys(qrels, ["b", "x", "y"])}
     >>> made = fuse(qrels, runs, ["LexiRecall", "AP"], folds=3)
     >>> made
-    <Fused: 2 runs, 6 queries, 24 documents; learnt in 3 folds>
+    <FusedRun: 2 runs, 6 queries, 24 documents; learnt in 3 folds>
     >>> [row["value"] for row in made.rows("runs") if row["kind"] == "mean" and row["run"] == "fused"]
     [1.0, 1.0]
     """
@@ -82,7 +82,7 @@ class Fused(DisplayedResult, Convertible):
         size = f"{counted(len(self.runs), 'run')}, {counted(len(self.queries), 'query')}, {counted(number, 'document')}"
         by_rrf = f", RRF in {self.num_rrf}" if self.num_rrf else ""
         how = f"learnt in {self.num_folds - self.num_rrf} folds{by_rrf}" if self.is_learnt else "with given weights"
-        return f"<Fused: {size}; {how}>"
+        return f"<FusedRun: {size}; {how}>"
 
     @property
     def num_folds(self) -> int:
@@ -135,19 +135,19 @@ class Fused(DisplayedResult, Convertible):
 
     def rows(self, view: str | None = None) -> Iterator[dict[str, Any]]:
         """Give a row for each mean, pair, fold and weight, as `kind` says; those of one view, if it is named."""
-        from lexirecall.learn.fusedtables import KINDS, rows_of  # not on top: it lays out what is here
+        from lexirecall.learn.fusiontables import KINDS, rows_of  # not on top: it lays out what is here
 
         return rows_of(self, tuple(KINDS) if view is None else KINDS_OF[view])
 
     def sentences(self) -> list[str]:
         """Return what a reader concludes."""
-        from lexirecall.learn.fusedwords import sentences_on
+        from lexirecall.learn.fusionwords import sentences_on
 
         return list(sentences_on(self))
 
     def tables(self) -> Mapping[str, Table]:
         """Lay everything out, by title."""
-        from lexirecall.learn.fusedtables import tables_of
+        from lexirecall.learn.fusiontables import tables_of
 
         return tables_of(self)
 
@@ -171,7 +171,7 @@ class Fused(DisplayedResult, Convertible):
 
     def _parts(self) -> Iterator[CellPart]:
         yield from self.sentences()
-        yield from (Titled(title, table) for title, table in self.tables().items())
+        yield from (TitledTable(title, table) for title, table in self.tables().items())
 
     def _pictured(self) -> object:
         return self.comparison
@@ -180,7 +180,7 @@ class Fused(DisplayedResult, Convertible):
         return ({name: row.get(name) for name in columns} for row in self.rows())
 
     def _conversion(self) -> tuple[ColumnValues, str]:
-        from lexirecall.learn.fusedtables import COLUMNS
+        from lexirecall.learn.fusiontables import COLUMNS
 
         names = ("kind", *dict.fromkeys(name for own in COLUMNS.values() for name in own))
         return columns_of(self._filled(names), names), self.frame_library

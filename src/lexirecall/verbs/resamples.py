@@ -1,4 +1,4 @@
-"""Bootstrapped: what is said wherever queries are resampled.
+"""Resamples: what is said wherever queries are resampled.
 
 Belongs here: checks, sentences and the names of columns. Not here: resampling (statistics), the numbers.
 """

@@ -1,7 +1,7 @@
-"""Choosing: which settings, and which single run, are best on queries that are not the ones to be ranked.
+"""Choice of models: which settings, and which single run, are best on queries that are not the ones to be ranked.
 
-Belongs here: folds of queries, folds within folds, and what is chosen by them. Not here: fitting one model (fitting),
-what rankings are worth (evaluation verbs).
+Belongs here: folds of queries, folds within folds, and what is chosen by them. Not here: fitting one model
+(featureweights), what rankings are worth (evaluation verbs).
 
 The queries are cut into folds. Those of one fold are ranked by a model that never saw them: its weights are fitted on
 the other folds, and its settings are chosen within these, by folds again. There it must gain over reciprocal rank
@@ -16,12 +16,12 @@ from typing import NamedTuple
 import numpy as np
 
 from lexirecall.judgments import FloatArray, IntArray
-from lexirecall.learn.fitting import Learnable, ScoreLoss, fit
+from lexirecall.learn.featureweights import ScoreLoss, TrainingQuery, fit
 from lexirecall.manifest import Policies
 from lexirecall.names import Evaluable
 from lexirecall.positions import Positions
 from lexirecall.progress import Progress
-from lexirecall.verbs.evaluate import Valued
+from lexirecall.verbs.evaluate import QueryValues
 
 DISCOUNTS = (0.9, 0.5, 1.0)
 REGULARIZATIONS = (0.1, 0.01, 0.001, 0.0001)
@@ -80,7 +80,7 @@ def mean_values(positions: Positions, row: Evaluable, policies: Policies, querie
     Of a preference it is the win rate against the other runs, and also of a measure that is undefined somewhere because
     a document was not retrieved: that is worse than every value.
     """
-    values = row.direction * Valued.of(positions, [row], policies).placed[:, queries, 0]
+    values = row.direction * QueryValues.of(positions, [row], policies).placed[:, queries, 0]
     kept = values[:, ~np.isnan(values).any(axis=0)]
     if not kept.size:
         return np.zeros(len(values))
@@ -98,7 +98,7 @@ def best_of(positions: Positions, row: Evaluable, policies: Policies, queries: I
 class Learner:
     """Fits models for sets of queries and settings, each once."""
 
-    learnables: dict[int, Learnable]
+    learnables: dict[int, TrainingQuery]
     """What is learnt from each query that has a relevant candidate."""
     losses: Callable[[float], ScoreLoss]
     """The loss of a discount."""
@@ -117,7 +117,7 @@ class Learner:
             self._fitted[key] = dict(self._paths([self.learnables[query] for query in key]))
         return self._fitted[key]
 
-    def _paths(self, queries: Sequence[Learnable]) -> Iterator[tuple[Tuning, FloatArray]]:
+    def _paths(self, queries: Sequence[TrainingQuery]) -> Iterator[tuple[Tuning, FloatArray]]:
         for discount in dict.fromkeys(each.discount for each in self.settings):
             weights: FloatArray | None = None
             for each in sorted(self.settings, key=lambda own: -own.regularization):

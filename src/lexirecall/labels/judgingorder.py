@@ -1,4 +1,4 @@
-"""Judging: which unjudged documents would change most decisions if their labels were known.
+"""Judging order: which unjudged documents would change most decisions if their labels were known.
 
 Belongs here: what a label is worth, and the list of documents to judge next. Not here: how likely they are relevant
 (rates), drawing labels (forecasts).
@@ -24,7 +24,7 @@ import numpy as np
 
 from lexirecall.errors import counted
 from lexirecall.judgments import BoolArray, FloatArray, IntArray, Judgments
-from lexirecall.labels.forecasts import RunPairs, Sampled, grade_of
+from lexirecall.labels.forecasts import LabellingSamples, RunPairs, grade_of
 from lexirecall.labels.pools import Labelling, LabelPool
 from lexirecall.labels.rates import Rates
 from lexirecall.manifest import Policies
@@ -54,7 +54,7 @@ class Candidate(NamedTuple):
 def to_judge(
     pools: Sequence[LabelPool],
     rates: Rates,
-    sampled: Sampled,
+    sampled: LabellingSamples,
     labelling: Labelling,
     policies: Policies,
     num: int,
@@ -82,7 +82,7 @@ def to_judge(
     ]  # fmt: skip
 
 
-class _Weighed(NamedTuple):
+class _PoolWorth(NamedTuple):
     """The unjudged documents of one pool, each with what its label is worth."""
 
     documents: IntArray
@@ -96,12 +96,12 @@ class _Weighed(NamedTuple):
 def _weighed(
     pool: LabelPool,
     rates: Rates,
-    sampled: Sampled,
+    sampled: LabellingSamples,
     labelling: Labelling,
     policies: Policies,
     pairs: RunPairs,
     query: int,
-) -> _Weighed:
+) -> _PoolWorth:
     documents = np.flatnonzero(pool.is_unjudged)
     chances = rates.chances(pool)[documents]
     contrasts = sampled.contrasts[query]
@@ -110,7 +110,7 @@ def _weighed(
     shares = ((1 + signs).sum(axis=1) / 2 + 0.5) / (1 + signs.shape[1])
     effects = effects_of(pool, sampled.row, labelling, policies)
     weights = label_weights(effects, chances, np.where(contrasts.counted(*pairs).any(axis=1), shares, 1.0), pairs)
-    return _Weighed(documents, chances, weights, _bearing(effects, pairs))
+    return _PoolWorth(documents, chances, weights, _bearing(effects, pairs))
 
 
 def label_weights(effects: FloatArray, chances: FloatArray, shares: FloatArray, pairs: RunPairs) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Compared: the pairs of runs under one measure, with the test of each and what regards all of them.
+"""One measure: the pairs of runs under one measure, with the test of each and what regards all of them.
 
 Belongs here: what a comparison holds of one measure. Not here: how it comes about (compare), rows and tables
 (comparison).
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from lexirecall.equality import ComparedByFields
+from lexirecall.equality import FieldEquality
 from lexirecall.judgments import BoolArray, FloatArray, IntArray
 from lexirecall.measures import Measure
 from lexirecall.names import Evaluable
@@ -23,7 +23,7 @@ from lexirecall.tables import defined
 
 
 @dataclass(frozen=True, eq=False)
-class FamilyTest(ComparedByFields):
+class FamilyTest(FieldEquality):
     """What is concluded from the P pairs of one measure together: it decides which pairs differ."""
 
     corrected: FloatArray
@@ -46,7 +46,7 @@ class FamilyTest(ComparedByFields):
 
 
 @dataclass(frozen=True, eq=False)
-class Equivalence(ComparedByFields):
+class Equivalence(FieldEquality):
     """Whether the two runs of each pair differ by less than a margin."""
 
     margin: float
@@ -69,7 +69,7 @@ class Equivalence(ComparedByFields):
 
 
 @dataclass(frozen=True, eq=False)
-class MeasureComparison(ComparedByFields):
+class MeasureComparison(FieldEquality):
     """Every pair of runs under one measure or preference; the arrays have one entry for each pair."""
 
     measure: Evaluable

@@ -62,7 +62,7 @@ def tied_blocks(tracks: Tracks) -> Iterator[Block]:
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
+class TieExpectation:
     """The mean of sum_i e(p_i) w_i over all orders of tied documents, for every ranking."""
 
     projection: Projection

@@ -1,4 +1,4 @@
-"""Given: what a verb is about, in whichever form it is given.
+"""Subject: what a verb is about, in whichever form it is given.
 
 Belongs here: the step from judgments and runs, or from positions that were made before, to positions; and the measures
 that are asked for. Not here: reading (formats), what is computed from positions (the verbs).

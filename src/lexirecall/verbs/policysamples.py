@@ -1,4 +1,4 @@
-"""Sampled: runs that are samples of policies, and what they say about users and about pairs of policies.
+"""Policy samples: runs that are samples of policies, and what they say about users and about pairs of policies.
 
 Belongs here: which runs belong to which policy, the worst-off user of each query, and how often one policy is preferred
 to another. Not here: who can be worst off (theory.expectations), how that is shown (policyscores).
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lexirecall.equality import ComparedByFields
+from lexirecall.equality import FieldEquality
 from lexirecall.errors import UsageError, listed, shown
 from lexirecall.judgments import SMALLEST_GRADE, BoolArray, FloatArray, IntArray
 from lexirecall.manifest import Policies
@@ -45,7 +45,7 @@ def samples_of(runs: Sequence[str]) -> dict[str, IntArray]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class WorstOff(ComparedByFields):
+class WorstOff(FieldEquality):
     """What the worst-off users of one policy can expect, by one measure."""
 
     values: FloatArray

@@ -30,11 +30,11 @@ FEWEST_IN_TAIL = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Over:
+class QueryAggregate:
     """How the values of many queries become one number.
 
-    >>> Over.parse("tail:0.1")
-    Over(text='tail:0.1', kind='tail', share=0.1)
+    >>> QueryAggregate.parse("tail:0.1")
+    QueryAggregate(text='tail:0.1', kind='tail', share=0.1)
     """
 
     text: str
@@ -45,15 +45,15 @@ class Over:
     """Of a quantile or tail: above 0, and at most 1."""
 
     @classmethod
-    def parse(cls, text: str) -> "Over":
+    def parse(cls, text: str) -> "QueryAggregate":
         """Read one of FORMS."""
         return cls.parse_all([text])[0]
 
     @classmethod
-    def parse_all(cls, texts: Iterable[str]) -> "tuple[Over, ...]":
+    def parse_all(cls, texts: Iterable[str]) -> "tuple[QueryAggregate, ...]":
         """Read several; raise one error about all that are wrong, or if one is there twice.
 
-        >>> Over.parse_all(["mean", "tail:2", "worst"])
+        >>> QueryAggregate.parse_all(["mean", "tail:2", "worst"])
         Traceback (most recent call last):
         lexirecall.errors.UsageError: over: cannot read 'tail:2' (the share must be above 0 and at most 1), 'worst'
           choose from mean, median, min, quantile:Q, tail:Q; Q is a share such as 0.1
@@ -81,7 +81,7 @@ class Over:
     def num_taken(self, numbers: IntArray) -> IntArray:
         """Return ceil(share · n) of each number n.
 
-        >>> Over.parse("tail:0.07").num_taken(np.array([100, 1, 0])).tolist()
+        >>> QueryAggregate.parse("tail:0.07").num_taken(np.array([100, 1, 0])).tolist()
         [7, 1, 0]
         """
         return needed_for_recall(self.share, numbers)
@@ -106,8 +106,8 @@ def _read(text: str) -> tuple[str, float] | str:
     return (kind, 1.0) if text in FORMS else ""
 
 
-def _check_distinct(overs: Sequence[Over]) -> None:
-    seen: dict[tuple[str, float], Over] = {}
+def _check_distinct(overs: Sequence[QueryAggregate]) -> None:
+    seen: dict[tuple[str, float], QueryAggregate] = {}
     for over in overs:
         twin = seen.setdefault(over.meaning, over)
         if twin is not over:
@@ -117,7 +117,7 @@ def _check_distinct(overs: Sequence[Over]) -> None:
 
 
 def over_queries(
-    values: FloatArray, over: Over, *, directions: IntArray | None = None, is_sum: BoolArray | None = None
+    values: FloatArray, over: QueryAggregate, *, directions: IntArray | None = None, is_sum: BoolArray | None = None
 ) -> FloatArray:
     """Return one number for each of S runs × M measures, of their values on Q queries, [S, Q, M].
 
@@ -125,7 +125,7 @@ def over_queries(
     The number is nan if there is no value, and infinite if it falls on one that is.
 
     >>> values = np.array([0.0, 0.5, np.nan, 1.0, 0.25]).reshape(1, 5, 1)
-    >>> overs = Over.parse_all(["mean", "median", "min", "quantile:0.75", "tail:0.5"])
+    >>> overs = QueryAggregate.parse_all(["mean", "median", "min", "quantile:0.75", "tail:0.5"])
     >>> [over_queries(values, over).item() for over in overs]
     [0.4375, 0.375, 0.0, 0.5, 0.125]
     """
@@ -149,7 +149,7 @@ def _mean(values: FloatArray, is_sum: BoolArray) -> FloatArray:
     return np.where(numbers > 0, sums / np.maximum(np.where(is_sum, 1, numbers), 1), np.nan)
 
 
-def _tail(ascending: FloatArray, over: Over) -> FloatArray:
+def _tail(ascending: FloatArray, over: QueryAggregate) -> FloatArray:
     """Return the mean of the first share of each column, by one division of an exact sum."""
     taken = over.num_taken(np.count_nonzero(~np.isnan(ascending), axis=1))
     is_taken = np.arange(ascending.shape[1])[:, None] < taken[:, None, :]
@@ -186,14 +186,16 @@ def tail_influence(values: FloatArray, k: int) -> FloatArray:
         return np.asarray(np.minimum(values - limits, 0.0) / (k / n))
 
 
-def quantile_intervals(values: FloatArray, over: Over, *, alpha: float = 0.05) -> tuple[FloatArray, FloatArray]:
+def quantile_intervals(
+    values: FloatArray, over: QueryAggregate, *, alpha: float = 0.05
+) -> tuple[FloatArray, FloatArray]:
     """Return where the interval of the median or quantile of each column, [n, C], begins and ends, [C].
 
     It is from one of the ordered values to another, and holds the quantile at least as often as it says, whatever the
     values are. An end is infinite where there are too few values for it. A value of nan is left out. Where both ends
     are missing there is no interval, but nan.
 
-    >>> quantile_intervals(np.arange(1.0, 11)[:, None], Over.parse("median"))
+    >>> quantile_intervals(np.arange(1.0, 11)[:, None], QueryAggregate.parse("median"))
     (array([2.]), array([9.]))
     """
     lows, highs = np.full((2, values.shape[1]), np.nan)
@@ -224,10 +226,10 @@ def quantile_places(n: int, share: float, alpha: float) -> tuple[int, int]:
     return int(np.count_nonzero(at_most <= alpha / 2)) - 1, int(np.argmax(at_most >= 1 - alpha / 2))
 
 
-def overs_of(texts: Sequence[str]) -> tuple[Over, ...]:
+def overs_of(texts: Sequence[str]) -> tuple[QueryAggregate, ...]:
     """Return what is asked for; the mean if nothing is.
 
     >>> [str(over) for over in overs_of(())]
     ['mean']
     """
-    return Over.parse_all(texts or ("mean",))
+    return QueryAggregate.parse_all(texts or ("mean",))

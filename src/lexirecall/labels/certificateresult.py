@@ -1,4 +1,4 @@
-"""Certified: the certificates of one or more reviews, as people and programs read them.
+"""Results of certify: the certificates of one or more reviews, as people and programs read them.
 
 Belongs here: rows, tables and sentences. Not here: what they say (certificates, sampleplans).
 """

@@ -18,7 +18,7 @@ _WORD = re.compile(r"[a-z]+:?")
 _ENDS = re.compile(r"(.*[,=])?(.*)", re.DOTALL)
 
 
-class Completed(StringParamType):
+class CompletableText(StringParamType):
     """Text, and what may be meant by the beginning of it."""
 
     def __init__(self, metavar: str) -> None:
@@ -37,7 +37,7 @@ def complete(params: Iterable[click.Parameter]) -> None:
     """Let the parameters that are text say what they offer."""
     for param in params:
         if param.type is click.STRING and param.metavar:
-            param.type = Completed(param.metavar)
+            param.type = CompletableText(param.metavar)
 
 
 def measures_like(incomplete: str, others: Iterable[str] = ()) -> Iterator[str]:

@@ -17,7 +17,7 @@ from lexirecall.text import to_text
 
 
 @dataclass(frozen=True, slots=True)
-class Sought:
+class SoughtPairs:
     """What is sought of the queries that have a vector; a pair is a query and one of these documents."""
 
     judgments: Judgments
@@ -31,7 +31,7 @@ class Sought:
     """Of each pair."""
 
     @classmethod
-    def of(cls, judgments: Judgments, queries: IntArray, excluded: Mapping[bytes, set[bytes]]) -> "Sought":
+    def of(cls, judgments: Judgments, queries: IntArray, excluded: Mapping[bytes, set[bytes]]) -> "SoughtPairs":
         """Return what is sought for some queries; raise if a relevant document is excluded."""
         owners = np.repeat(np.arange(len(judgments.queries)), np.diff(judgments.offsets))
         documents = np.flatnonzero(np.isin(owners, queries))
@@ -39,7 +39,7 @@ class Sought:
         whole = cls(judgments, queries, rows, documents, [all_ids[document] for document in documents.tolist()])
         return whole._with(excluded) if excluded else whole
 
-    def _with(self, excluded: Mapping[bytes, set[bytes]]) -> "Sought":
+    def _with(self, excluded: Mapping[bytes, set[bytes]]) -> "SoughtPairs":
         """Put in what is excluded; what is judged, and is excluded too, is not sought any more."""
         query_ids = list(self.judgments.query_ids)
         out = [excluded.get(query_ids[query], set()) for query in self.queries.tolist()]
@@ -95,7 +95,9 @@ def exclusions_of(given: Any, query_ids: Iterable[bytes]) -> dict[bytes, set[byt
     return excluded
 
 
-def excluded_counts(sought: Sought, indices: IntArray, thresholds: FloatArray, ties: str) -> tuple[IntArray, IntArray]:
+def excluded_counts(
+    sought: SoughtPairs, indices: IntArray, thresholds: FloatArray, ties: str
+) -> tuple[IntArray, IntArray]:
     """Return what excluded documents add to the counts of each pair, to be taken off, and how many each row has.
 
     An index of -1 says that a document is not in the corpus.
@@ -113,7 +115,7 @@ def excluded_counts(sought: Sought, indices: IntArray, thresholds: FloatArray, t
     return counts, np.bincount(sought.rows[is_out], minlength=len(sought.queries))
 
 
-def _is_first(sought: Sought, indices: IntArray, one: int, other: int, ties: str) -> bool:
+def _is_first(sought: SoughtPairs, indices: IntArray, one: int, other: int, ties: str) -> bool:
     """Tell whether one of two pairs with the same score comes first."""
     if ties == "input":
         return bool(indices[one] < indices[other])

@@ -1,6 +1,6 @@
 """Counts of documents down to a depth, also in the mean over the orders of tied documents.
 
-Belongs here: how many documents of each ranking are above a border. Not here: other means over orders (expected).
+Belongs here: how many documents of each ranking are above a border. Not here: other means over orders (tieexpectation).
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
-"""Deciding: on which queries the difference between two runs rests.
+"""Effective queries: on which queries the difference between two runs rests.
 
 Belongs here: the fewest queries that carry a mean difference, and the queries in a tail. Not here: names, and tables
-(verbs.deciding).
+(verbs.decidingqueries).
 """
 
 import math
@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from lexirecall.judgments import FloatArray, IntArray
-from lexirecall.statistics.over import Over
+from lexirecall.statistics.queryaggregate import QueryAggregate
 
 
 def deciding_queries(differences: FloatArray) -> IntArray:
@@ -37,10 +37,10 @@ def deciding_queries(differences: FloatArray) -> IntArray:
     return order[:low]
 
 
-def worst_queries(values: FloatArray, tail: Over) -> IntArray:
+def worst_queries(values: FloatArray, tail: QueryAggregate) -> IntArray:
     """Return the queries in a tail, those with the lowest values, the lowest first; equal ones are as given.
 
-    >>> worst_queries(np.array([0.5, 0.0, 1.0, 0.0]), Over.parse("tail:0.3")).tolist()
+    >>> worst_queries(np.array([0.5, 0.0, 1.0, 0.0]), QueryAggregate.parse("tail:0.3")).tolist()
     [1, 3]
     """
     number = tail.num_taken(np.array([len(values)])).item()

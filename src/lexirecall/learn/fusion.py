@@ -1,6 +1,7 @@
-"""Fusing: several runs become one that finds more, by weights that are learnt from judgments.
+"""Fusion: several runs become one that finds more, by weights that are learnt from judgments.
 
-Belongs here: the verb. Not here: its result (fusedresult), its options (recipe), folds (choosing), the fit (fitting).
+Belongs here: the verb. Not here: its result (fusionresult), its options (recipe), folds (modelchoice), the fit
+(featureweights).
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,7 +19,10 @@ from lexirecall.formats.wholelists import Lists
 from lexirecall.judgments import FloatArray, IntArray
 from lexirecall.learn.baselines import BASELINES, BEST_RUN
 from lexirecall.learn.candidates import candidates_of, learnable
-from lexirecall.learn.choosing import (
+from lexirecall.learn.features import parse_features
+from lexirecall.learn.featureweights import ScoreLoss
+from lexirecall.learn.fusionresult import FUSED, FoldModel, FusedRun
+from lexirecall.learn.modelchoice import (
     LEAST_QUERIES,
     ChosenModel,
     Judge,
@@ -30,10 +34,7 @@ from lexirecall.learn.choosing import (
     num_fits,
     settings_to_try,
 )
-from lexirecall.learn.features import parse_features
-from lexirecall.learn.fitting import ScoreLoss
-from lexirecall.learn.fusedresult import FUSED, FoldModel, Fused
-from lexirecall.learn.ordered import OrderedObjective
+from lexirecall.learn.orderedobjective import OrderedObjective
 from lexirecall.learn.rankings import DECIMALS, RankingField
 from lexirecall.learn.recipe import Recipe, check_fusible
 from lexirecall.learn.weightsfile import RRF, FusionWeights, load_weights
@@ -47,8 +48,8 @@ from lexirecall.tracks import RunPositions
 from lexirecall.verbs.census import NAMED
 from lexirecall.verbs.compare import check_number, compare_scores, pairs_under
 from lexirecall.verbs.evaluate import scores_of
-from lexirecall.verbs.given import num_given
 from lexirecall.verbs.rank import contrasted
+from lexirecall.verbs.subject import num_given
 from lexirecall.verbs.testing import Testing, run_test
 
 TESTING = Testing()
@@ -58,7 +59,7 @@ DEFAULT_MEASURES = ("LexiRecall", "Depth@0.95", "R@1000", "AP", "nDCG")
 
 
 @takes(Recipe, Policies, *READING, warns=True)
-def fuse(qrels: Qrels | Positions, runs: Runs | None = None, measures: Names | None = None, **options: Any) -> Fused:
+def fuse(qrels: Qrels | Positions, runs: Runs | None = None, measures: Names | None = None, **options: Any) -> FusedRun:
     """Fuse runs into one, by weights that are learnt from judgments to find everything relevant.
 
     Every document that any run retrieves gets a score: a sum of features of each run (its score from 0 to 1, its
@@ -194,7 +195,7 @@ class Fusion:
             problem = f"folds is {folds}, but there are only {found}"
             raise UsageError(problem, remedy=f"--folds {number}, or folds={number} in Python, leaves one query out")
 
-    def answer(self, given: FusionWeights | None) -> Fused:
+    def answer(self, given: FusionWeights | None) -> FusedRun:
         """Rank all queries by weights that never saw them, and compare."""
         if not len(self.eligible):
             raise DataError(
@@ -314,7 +315,7 @@ class Fusion:
         models: tuple[FoldModel, ...],
         *,
         is_learnt: bool,
-    ) -> Fused:
+    ) -> FusedRun:
         everything = self.field.positions([*runs, *self.singles])
         among_fused = self.field.positions(runs)
         evaluated, _ = scores_of(everything, self.rows, self.policies)
@@ -322,7 +323,7 @@ class Fusion:
         pairs = pairs_under(own.measures, among_fused, self.policies, [0])
         comparison = compare_scores(own, pairs, TESTING, references=[0])
         cautions = comparison.notes[len(own.notes) :]
-        return Fused(
+        return FusedRun(
             runs=self.names,
             queries=self.lists.judgments.queries,
             candidates=self.field.candidates,

@@ -1,13 +1,13 @@
 """Fused tables: what a fusion is worth, as rows and tables.
 
-Belongs here: rows of each kind, and their tables. Not here: the numbers (fusedresult), sentences (fusedwords).
+Belongs here: rows of each kind, and their tables. Not here: the numbers (fusionresult), sentences (fusionwords).
 """
 
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from lexirecall.learn.baselines import BASELINES, BEST_RUN
-from lexirecall.learn.fusedresult import FUSED, Fused
+from lexirecall.learn.fusionresult import FUSED, FusedRun
 from lexirecall.tables import Table, defined, number, whole
 
 COLUMNS = {
@@ -21,7 +21,7 @@ COLUMNS = {
 """The columns of each kind of row, after `kind`."""
 
 
-def rows_of(made: Fused, kinds: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+def rows_of(made: FusedRun, kinds: tuple[str, ...]) -> Iterator[dict[str, Any]]:
     """Give the rows of some kinds."""
     for kind in kinds:
         for row in KINDS[kind](made):
@@ -33,7 +33,7 @@ def role_of(run: str) -> str:
     return "fused" if run == FUSED else "baseline" if run in (*BASELINES, BEST_RUN) else "run"
 
 
-def _mean_rows(made: Fused) -> Iterator[dict[str, Any]]:
+def _mean_rows(made: FusedRun) -> Iterator[dict[str, Any]]:
     averages = made.scores.averages
     for s, run in enumerate(averages.runs):
         for c, measure in enumerate(averages.measures):
@@ -47,12 +47,12 @@ def _mean_rows(made: Fused) -> Iterator[dict[str, Any]]:
             }
 
 
-def _pair_rows(made: Fused) -> Iterator[dict[str, Any]]:
+def _pair_rows(made: FusedRun) -> Iterator[dict[str, Any]]:
     for row in made.comparison.rows():
         yield {name: row[name] for name in COLUMNS["pair"]}
 
 
-def _fold_rows(made: Fused) -> Iterator[dict[str, Any]]:
+def _fold_rows(made: FusedRun) -> Iterator[dict[str, Any]]:
     for own in made.folds:
         discount, regularization = (None, None) if own.settings is None else own.settings
         yield {
@@ -65,19 +65,19 @@ def _fold_rows(made: Fused) -> Iterator[dict[str, Any]]:
         }
 
 
-def _weight_rows(made: Fused) -> Iterator[dict[str, Any]]:
+def _weight_rows(made: FusedRun) -> Iterator[dict[str, Any]]:
     for run in made.runs:
         for feature in made.weights.features:
             yield {"run": run, "feature": feature, "weight": made.weights.runs[run][feature]}
 
 
-KINDS: dict[str, Callable[[Fused], Iterator[dict[str, Any]]]] = {
+KINDS: dict[str, Callable[[FusedRun], Iterator[dict[str, Any]]]] = {
     "mean": _mean_rows, "pair": _pair_rows, "fold": _fold_rows, "weight": _weight_rows,
 }  # fmt: skip
 """The rows of each kind."""
 
 
-def tables_of(made: Fused) -> dict[str, Table]:
+def tables_of(made: FusedRun) -> dict[str, Table]:
     """Lay out means, pairs, folds and weights, by title."""
     tables = {
         "Runs": made.scores.averages.table(),
@@ -88,7 +88,7 @@ def tables_of(made: Fused) -> dict[str, Table]:
     return {title: table for title, table in tables.items() if table.rows}
 
 
-def _folds(made: Fused) -> Table:
+def _folds(made: FusedRun) -> Table:
     if not made.is_learnt:
         return Table((), ())
     rows = tuple(
@@ -106,7 +106,7 @@ def _folds(made: Fused) -> Table:
     return Table(columns, rows, texts=frozenset({2, 5}), footnote=footnote)
 
 
-def _weights(made: Fused) -> Table:
+def _weights(made: FusedRun) -> Table:
     own = made.weights
     order = sorted(made.runs, key=lambda run: -sum(own.runs[run].values()))
     rows = tuple(
