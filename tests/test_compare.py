@@ -1,8 +1,10 @@
 """Comparing runs: what is tested, corrected, marked and printed."""
 
 import json
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,9 +19,11 @@ from lexirecall import compare, parse_preference, project, simulate_collection
 from lexirecall.errors import UsageError
 from lexirecall.fields import choices_of
 from lexirecall.measures import LAST_REL
+from lexirecall.preferences import orders
 from lexirecall.results import Comparison
 from lexirecall.statistics.differences import Differences, of_pairs
 from lexirecall.statistics.maxt import max_t
+from lexirecall.verbs import given as asked
 from lexirecall.verbs.comparison import _labels, _ranges
 from lexirecall.verbs.testing import Testing
 from strategies import Collection, collections, costly
@@ -599,3 +603,20 @@ def test_a_comparison_is_sorted_and_rounded_as_asked() -> None:
     assert list(given.rows()) == list(comparison.rows())
     assert given.pairs_table().rows[0][3] == "-0.5"
     assert given.matrix_table(given.measures[0]).rows == (("old", "", "-0.5"), ("new", "0.5", ""))
+
+
+@pytest.mark.parametrize("options", [{}, {"over": ("mean", "tail:0.5")}, {"test": "hsd"}], ids=str)
+def test_names_are_read_once_and_an_order_of_rankings_is_computed_once(
+    monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]
+) -> None:
+    calls: Counter[str] = Counter()
+    for module, name in ((asked, "parse_names"), (orders, "_ranks")):
+
+        def counting(function: Any, *arguments: Any) -> Any:
+            calls[function.__name__] += 1
+            return function(*arguments)
+
+        monkeypatch.setattr(module, name, partial(counting, getattr(module, name)))
+    runs = {"a": {"q": ["x", "y"], "r": ["x"]}, "b": {"q": ["y", "z", "x"], "r": ["z", "x"]}}
+    compare({"q": {"x": 1, "y": 1}, "r": {"x": 1}}, runs, ["LexiRecall", "AP", "LexiPrecision"], **options)
+    assert calls == {"parse_names": 1, "_ranks": 2}
