@@ -20,6 +20,7 @@ from lexirecall.errors import UsageError
 from lexirecall.fields import choices_of
 from lexirecall.measures import LAST_REL
 from lexirecall.preferences import orders
+from lexirecall.preferences.preference import preference_of
 from lexirecall.results import Comparison
 from lexirecall.statistics.differences import Differences, of_pairs
 from lexirecall.statistics.maxt import max_t
@@ -303,6 +304,14 @@ def test_empty_queries_are_ties_if_they_count() -> None:
     rows = by_pair(compare(qrels, runs, ["AP", "LexiRecall"], no_relevant="zero"))
     assert rows["x", "y", "AP"]["queries"] == rows["x", "y", "LexiRecall"]["queries"] == 2
     assert by_pair(compare(qrels, runs, ["AP"]))["x", "y", "AP"]["queries"] == 1
+
+
+def test_a_preference_that_is_made_from_a_measure_counts_the_queries_that_the_measure_does() -> None:
+    """LastRel is best at 0: there, a query with nothing to find is in no number, whichever verb makes it."""
+    positions = project({"q": {"a": 1}, "r": {"a": 0}}, {"x": {"q": ["a"], "r": ["a"]}, "y": {"q": ["b", "a"]}})
+    comparison = compare(positions, measures=[preference_of(LAST_REL)], no_relevant="zero")
+    assert comparison.averages.counts.tolist() == [[1], [1]]
+    assert [row["queries"] for row in comparison.rows()] == [1]
 
 
 def test_differences_are_those_of_the_pairs(positions: Any) -> None:

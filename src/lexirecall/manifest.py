@@ -126,7 +126,13 @@ class Policies:
         return is_eligible
 
     def counted(self, positions: AnsweredQueries, row: RowFacts | None = None) -> "npt.NDArray[np.bool_]":
-        """Tell which rankings count, [S, Q]: those of eligible queries, unless only answered ones do."""
+        """Tell which rankings count, [S, Q]: those of eligible queries, or of these only the answered ones.
+
+        >>> from lexirecall import project
+        >>> positions = project({"q": {"a": 1}, "r": {"a": 0}}, {"x": {"q": ["a"]}, "y": {"r": ["a"]}})
+        >>> Policies(queries="intersection").counted(positions).tolist()
+        [[True, False], [False, False]]
+        """
         return self.eligible(positions, row) & (positions.answered | self.keeps_unanswered)
 
 
