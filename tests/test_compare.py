@@ -24,7 +24,7 @@ from lexirecall.preferences.preference import preference_of
 from lexirecall.results import Comparison
 from lexirecall.statistics.differences import Differences, of_pairs
 from lexirecall.statistics.maxt import max_t
-from lexirecall.verbs import given as asked
+from lexirecall.verbs import subject as asked
 from lexirecall.verbs.comparison import _labels, _ranges
 from lexirecall.verbs.testing import Testing
 from strategies import Collection, collections, costly
