@@ -409,7 +409,7 @@ def test_recall_is_measured_by_less_than_a_third_of_the_papers() -> None:
 
 def test_the_label_of_a_data_set_follows_from_how_much_is_retrieved() -> None:
     for row in exhibited("datasets").rows:
-        k = row["docs/request"]
+        k = row["docs/query"]
         assert row["label"] == ("deep" if k > 1000 else "standard" if k > 100 else "shallow"), row["data"]
 
 

@@ -48,7 +48,7 @@ web (2012)       50  48  187.36  6719.53  deep
 web (2013)       50  61  182.42  7174.38  deep
 web (2014)       50  30  212.58  6313.98  deep
 """
-PRINTED = ("data", "queries", "runs", "rel/request", "docs/request", "label")
+PRINTED = ("data", "queries", "runs", "rel/query", "docs/query", "label")
 COLUMNS = ("task", *PRINTED, "from", "licence of the runs")
 HEADER = ("task", "data", "queries", "runs", "rel/query", "docs/query", "label", *COLUMNS[-2:])
 """The columns, as the table names them."""
@@ -99,7 +99,7 @@ def _source(task: str, name: str) -> tuple[str, str]:
 
 
 def _row(line: tuple[str, ...]) -> dict[str, Any]:
-    numbers = {"queries": int, "runs": int, "rel/request": float, "docs/request": float}
+    numbers = {"queries": int, "runs": int, "rel/query": float, "docs/query": float}
     return {
         column: numbers[column](cell) if column in numbers else cell for column, cell in zip(COLUMNS, line, strict=True)
     }

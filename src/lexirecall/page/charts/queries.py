@@ -161,7 +161,7 @@ def strip_rows(
 
 
 def run_index(positions: Positions, name: str) -> int:
-    """Return the index of the system with this name."""
+    """Return the index of the run with this name."""
     if name not in positions.runs:
         raise UsageError(f"no run is called {name!r}", remedy=f"choose from {listed(positions.runs, 9)}")
     return positions.runs.index(name)
