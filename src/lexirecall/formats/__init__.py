@@ -183,8 +183,8 @@ def load_subtopics(qrels: Qrels, conventions: Conventions, columns: Given = None
     """Take judgments of pairs of unit and document in any of their forms, and what messages call them."""
     if conventions.judged == "units":
         raise UsageError("judged is 'units', but subtopics are judged with documents", remedy="leave it out")
-    with _read(Input(qrels, "subtopics", columns)) as (given, name):
-        return given, name
+    with _read(Input(qrels, "subtopics", columns)) as (subtopics, name):
+        return subtopics, name
 
 
 def load_unit_map(units: UnitsGiven, columns: Given = None) -> "UnitMap":
@@ -238,31 +238,32 @@ def load_group_map(by: GroupMap, columns: Given = None, *, qrels: Any = None) ->
     >>> load_group_map({"q1": "easy", 7: "hard"})
     ({b'q1': b'easy', b'7': b'hard'}, 'groups')
     """
-    given = Input(by, "groups", columns)
+    item = Input(by, "groups", columns)
+    # a column comes before a file of the same name; without either, the message names the columns
     if isinstance(by, str) and is_frame(qrels) and (by in (names := names_in(qrels)) or not os.path.exists(by)):  # noqa: PTH110
         if by not in names:
             problem = f"by is {by!r}, but the judgments have no such column, and there is no such file"
             raise UsageError(problem, remedy=f"the columns are {listed(names, most=12)}")
-        own = {role.replace("qrels.", "groups."): name for role, name in (columns or {}).items()}
-        given = Input(qrels, "groups", {**own, "groups.group": by}, "qrels")
-    with _read(given) as (group_of, name):
+        group_columns = {role.replace("qrels.", "groups."): name for role, name in (columns or {}).items()}
+        item = Input(qrels, "groups", {**group_columns, "groups.group": by}, "qrels")
+    with _read(item) as (group_of, name):
         return group_of, name
 
 
 def origin_of(qrels: Qrels, named: list[NamedRun]) -> str:
     """Return the library that frames come from, those of the runs first; an empty text if there are none."""
-    given = (each for each in (*(run.run for run in named), qrels) if not is_rows(each))  # rows have columns too
-    frames = [each for each in given if is_frame(each)]
+    inputs = (value for value in (*(run.run for run in named), qrels) if not is_rows(value))  # rows have columns too
+    frames = [value for value in inputs if is_frame(value)]
     return library_of(frames[0]) if frames else ""
 
 
 @contextmanager
-def _read(given: Input, advance: Callable[[int], None] | None = None) -> Iterator[tuple[Any, str]]:
+def _read(item: Input, advance: Callable[[int], None] | None = None) -> Iterator[tuple[Any, str]]:
     """Give the content of an input, read for its role, and what messages call it; a file stays open until the end."""
     with ExitStack() as stack:
-        if is_path(given.value, given.role):
-            given = given._replace(value=stack.enter_context(_source(given.value, given.role, advance)))
-        yield read_input(given), given.name
+        if is_path(item.value, item.role):
+            item = item._replace(value=stack.enter_context(_source(item.value, item.role, advance)))
+        yield read_input(item), item.name
 
 
 @contextmanager
@@ -315,21 +316,21 @@ def check_engine(conventions: Conventions, sources: Sources) -> None:
         engine_run(sources.engine).check(conventions, sources)
 
 
-def at_hand(given: Any, sources: Sources) -> Any:
+def at_hand(table: Any, sources: Sources) -> Any:
     """Return a table at a URL, which only Spark can see, as a frame of Spark; anything else as it is.
 
     >>> at_hand("qrels.parquet", Sources(engine="spark"))
     'qrels.parquet'
     """
-    if sources.engine != "spark" or not (isinstance(given, str) and "://" in given):
-        return given
+    if sources.engine != "spark" or not (isinstance(table, str) and "://" in table):
+        return table
     from lexirecall.engines.spark_files import frame_at
 
-    return frame_at(given, sources)
+    return frame_at(table, sources)
 
 
 def _at_hand_beside(sources: Sources) -> Sources:
-    units, providers = (at_hand(each, sources) for each in (sources.units, sources.providers))
+    units, providers = (at_hand(table, sources) for table in (sources.units, sources.providers))
     return replace(sources, units=units, providers=providers)
 
 
@@ -357,8 +358,8 @@ def _read_runs(
 
         # an engine uses all cores for one run, and says by itself how far it is
         parts = [read(run) for run in named] if by_engines else _side_by_side(read, named, progress)
-    check_names((each.name, run.label) for run, part in zip(named, parts, strict=True) for each in part)
-    return [each for part in parts for each in part]
+    check_names((run.name, named_run.label) for named_run, part in zip(named, parts, strict=True) for run in part)
+    return [run for part in parts for run in part]
 
 
 _MUCH = 10**9  # bytes
@@ -373,13 +374,13 @@ def memory_of_positions(
     >>> memory_of_positions(judgments, Conventions(), 3)
     ''
     """
-    each = len(judgments.grades) if needs_judged or conventions.judged_only else int(judgments.num_positive.sum())
-    size = each * (32 if conventions.ties == "expected" else 16)
+    num_judged = len(judgments.grades) if needs_judged or conventions.judged_only else int(judgments.num_positive.sum())
+    size = num_judged * (32 if conventions.ties == "expected" else 16)
     if size * num_runs <= _MUCH:
         return ""
     return (
-        f"positions take up to {size / 1e9:.1f} GB of memory for each run, of {each:,} judged documents if all are "
-        "found, and about twice that while they come in"
+        f"positions take up to {size / 1e9:.1f} GB of memory for each run, of {num_judged:,} judged documents "
+        "if all are found, and about twice that while they come in"
     )
 
 

@@ -23,14 +23,14 @@ _AS_ARRAY = "give its values as an array, and its labels as ids"
 _FILLED = "fill them, and exclude documents that have no score"
 
 
-def array_of(given: Any, name: str) -> tuple[Any, Any]:
+def array_of(values: Any, name: str) -> tuple[Any, Any]:
     """Return an array and the namespace of its library: of numpy if its memory can be used as it is.
 
     >>> array_of([[1.0, 2.0]], "scores")[1] is np
     True
     """
-    check_plain(given, name)
-    array = given.detach() if hasattr(given, "detach") else given  # torch: what is counted has no gradient
+    check_plain(values, name)
+    array = values.detach() if hasattr(values, "detach") else values  # torch: what is counted has no gradient
     if isinstance(array, np.ndarray) or not hasattr(array, "__dlpack_device__"):
         return _of_numpy(array, name), np
     if array.__dlpack_device__()[0] == _CPU:
@@ -41,28 +41,28 @@ def array_of(given: Any, name: str) -> tuple[Any, Any]:
     return array, _namespace(array, name)
 
 
-def check_plain(given: Any, name: str) -> None:
+def check_plain(array: Any, name: str) -> None:
     """Raise for what has the shape of an array, but other values in it, fewer, or none."""
-    layout = str(getattr(given, "layout", _DENSE))
+    layout = str(getattr(array, "layout", _DENSE))
     kind = "nested" if layout == _DENSE else layout.removeprefix("torch.")
     for is_so, problem, remedy in (
-        (hasattr(given, "columns"), "a frame is given, but its labels would not be used", _AS_ARRAY),
+        (hasattr(array, "columns"), "a frame is given, but its labels would not be used", _AS_ARRAY),
         (
-            isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given),
+            isinstance(array, np.ma.MaskedArray) and np.ma.is_masked(array),
             "some values of the array are masked",
             _FILLED,
         ),
-        (hasattr(given, "tocsr"), "the array is sparse, but must be dense", "give its toarray()"),
-        (kind != "nested" or getattr(given, "is_nested", False), f"the tensor is {kind}, but must be dense", _DENSELY),
-        (getattr(given, "is_meta", False), "the tensor is on the device 'meta', and has no values", "compute it first"),
+        (hasattr(array, "tocsr"), "the array is sparse, but must be dense", "give its toarray()"),
+        (kind != "nested" or getattr(array, "is_nested", False), f"the tensor is {kind}, but must be dense", _DENSELY),
+        (getattr(array, "is_meta", False), "the tensor is on the device 'meta', and has no values", "compute it first"),
     ):
         if is_so:
             raise UsageError(f"{name}: {problem}", remedy=remedy)
 
 
-def _of_numpy(given: Any, name: str) -> Any:
+def _of_numpy(values: Any, name: str) -> Any:
     try:
-        return np.asarray(given)
+        return np.asarray(values)
     except (RuntimeError, TypeError, ValueError) as error:
         shape = "its rows are of different lengths" if "inhomogeneous" in str(error) else str(error)
         raise UsageError(f"{name}: this is not an array: {shape}", remedy="give rows of the same length") from None
@@ -82,16 +82,16 @@ def _namespace(array: Any, name: str) -> Any:
         raise UsageError(f"{name}: this is not an array: {error}", remedy="give an array of numpy") from None
 
 
-def listed_ids(given: Any, name: str) -> list[Any]:
+def listed_ids(ids: Any, name: str) -> list[Any]:
     """Return ids as a list of Python's own objects; raise if they have no order, or are not many.
 
     >>> listed_ids(np.array([3, 5]), "query_ids")
     [3, 5]
     """
-    is_one = isinstance(given, (str, bytes)) or not isinstance(given, Iterable) or getattr(given, "ndim", 1) != 1
-    if is_one or isinstance(given, (Mapping, Set)):
-        raise UsageError(f"{name} is of type {type(given).__name__}", remedy="give a list of ids, or an array of them")
-    values: list[Any] = on_host(given).tolist() if hasattr(given, "dtype") else list(given)
+    is_one = isinstance(ids, (str, bytes)) or not isinstance(ids, Iterable) or getattr(ids, "ndim", 1) != 1
+    if is_one or isinstance(ids, (Mapping, Set)):
+        raise UsageError(f"{name} is of type {type(ids).__name__}", remedy="give a list of ids, or an array of them")
+    values: list[Any] = on_host(ids).tolist() if hasattr(ids, "dtype") else list(ids)
     return values
 
 

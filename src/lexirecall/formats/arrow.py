@@ -77,7 +77,7 @@ def read_in(table: Any, columns: Columns, name: str) -> SortedRankings:
     from lexirecall import _native
 
     runs, *found, num_rows = _native.table(table)
-    found, num_retrieved, num_unjudged = (np.frombuffer(each, np.int64) for each in found)
+    found, num_retrieved, num_unjudged = (np.frombuffer(buffer, np.int64) for buffer in found)
     names = [name] if columns.run is None else runs
     none = np.zeros(len(names), np.int64)
     return SortedRankings(

@@ -114,19 +114,20 @@ def _state_of(names: list[str], about: dict[str, Any], name: str) -> tuple[str, 
         raise FormatError(name, None, problem, remedy="export the records as CSV, or update lexirecall")
     if _STATE_3 in names:
         return _STATE_3, 0
-    found = {match[1]: each for each in sorted(names, reverse=True) if (match := _STATE.fullmatch(each))}
+    # in reverse, so that of a review with both, results.db replaces results.sql
+    found = {match[1]: state for state in sorted(names, reverse=True) if (match := _STATE.fullmatch(state))}
     listed = about.get("reviews")
-    ids = [each.get("id") for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
-    for each in [*ids, *sorted(found)]:
-        if isinstance(each, str) and each in found:
-            return found[each], len(found) - 1
+    ids = [review.get("id") for review in listed if isinstance(review, dict)] if isinstance(listed, list) else []
+    for review_id in [*ids, *sorted(found)]:
+        if isinstance(review_id, str) and review_id in found:
+            return found[review_id], len(found) - 1
     raise FormatError(name, None, "the project holds no review", remedy="screen or simulate, then export it again")
 
 
 def _query(about: dict[str, Any], file_name: str) -> str:
     """Return what the review is called: its dataset, so that simulations of one dataset are runs for one query."""
     datasets = about.get("datasets")
-    names = [each.get("name") for each in datasets if isinstance(each, dict)] if isinstance(datasets, list) else []
+    names = [entry.get("name") for entry in datasets if isinstance(entry, dict)] if isinstance(datasets, list) else []
     dataset = names[0] if len(names) == 1 else about.get("dataset_path")
     if isinstance(dataset, str) and dataset:
         return PurePosixPath(dataset).stem
@@ -137,7 +138,7 @@ def _query(about: dict[str, Any], file_name: str) -> str:
 def _unpacked(archive: zipfile.ZipFile, member: str, folder: str, name: str) -> Path:
     """Copy a database into a folder; refuse one that unpacks to far more than any does."""
     path, info = Path(folder) / PurePosixPath(member).name, archive.getinfo(member)
-    beside = {each.filename for each in archive.filelist if each.file_size}
+    beside = {entry.filename for entry in archive.filelist if entry.file_size}
     if unwritten := {f"{member}-wal", f"{member}-journal"} & beside:
         problem = f"{unwritten.pop()} holds what was not yet written to {member}"
         raise FormatError(name, None, problem, remedy="end what writes to the project, then export it again")
@@ -164,7 +165,7 @@ def _rows(database: sqlite3.Connection, table: str, columns: str, name: str) -> 
     """Return columns of a table in the order of its rows; raise if it is a view, or lacks one of them."""
     kinds = [kind for (kind,) in database.execute("SELECT type FROM sqlite_master WHERE name = ?", (table,))]
     known = {row[1] for row in database.execute(f"PRAGMA table_info({table})")}
-    needed = [each for each in columns.split(", ") if each != "NULL"]
+    needed = [column for column in columns.split(", ") if column != "NULL"]
     if kinds != ["table"] or not known.issuperset(needed):
         problem = f"expected a table {table} with the columns {', '.join(needed)} in its database"
         raise FormatError(name, None, problem, remedy="is it of a version of ASReview below 1 or above 3?")
@@ -187,8 +188,8 @@ def _tables_of(
     if len(known) < len(listed):
         raise FormatError(name, None, f"its table {table} lists a record twice", remedy=_EXPORT_AGAIN)
     prior = "prior" if version == 1 else None
-    given: list[_Shown] = [(*_labelled(record, label, name), shown_by == prior) for record, label, shown_by in rows]
-    return given, known, sum(each is not None for _, _, each in listed)
+    screening: list[_Shown] = [(*_labelled(record, label, name), shown_by == prior) for record, label, shown_by in rows]
+    return screening, known, sum(original is not None for _, _, original in listed)
 
 
 def _check_records(rows: list[_Shown], known: dict[Record, int | None], name: str) -> None:
@@ -196,8 +197,8 @@ def _check_records(rows: list[_Shown], known: dict[Record, int | None], name: st
     labels: dict[Record, int | None] = {}
     for record, label, _ in rows:
         if record in labels:
-            each = " and ".join("no label" if one is None else str(one) for one in (labels[record], label))
-            problem = f"record {record} is labelled twice: {each}"
+            both = " and ".join("no label" if one is None else str(one) for one in (labels[record], label))
+            problem = f"record {record} is labelled twice: {both}"
             raise FormatError(name, None, problem, remedy="label it once more in ASReview, and export the project")
         if record not in known:
             problem = (
@@ -220,8 +221,8 @@ def read_export(source: Source) -> Review:
 
     The times are in seconds, so records may be tied. Prior knowledge is not marked.
     """
-    header = next(each for each in possible_headers(source.head) if {_LABEL, _RANKING} & {*each.names})
-    if missing := [each for each in (_LABEL, _TIME) if each not in header.names]:
+    header = next(header for header in possible_headers(source.head) if {_LABEL, _RANKING} & {*header.names})
+    if missing := [column for column in (_LABEL, _TIME) if column not in header.names]:
         problem = f"the export has no column {' or '.join(missing)}, so when each record was labelled is unknown"
         raise FormatError(source.name, None, problem, remedy="give the project file (.asreview) instead")
     for column in (_ID, _LABEL, _TIME):
@@ -278,8 +279,8 @@ class _Times:
             elif match := _DAY_TIME.fullmatch(text):
                 form = "a time" if match["seconds"] else "a minute" if match["time"] else "a day"
                 form += " with a zone" if match["zone"] else ""
-                made = datetime.fromisoformat(text.replace("Z", "+00:00"))
-                seconds = (made if match["zone"] else made.replace(tzinfo=UTC)).timestamp()
+                moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
+                seconds = (moment if match["zone"] else moment.replace(tzinfo=UTC)).timestamp()
         except (ValueError, OverflowError):
             seconds = math.nan  # there is no such day
         if not math.isfinite(seconds):

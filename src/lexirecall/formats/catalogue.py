@@ -62,7 +62,7 @@ def _dataset(name: str) -> Any:
 
         near = get_close_matches(name, ir_datasets.registry, n=3)
         hint = (
-            f"did you mean {' or '.join(PREFIX + each for each in near)}?" if near else "`ir_datasets list` names all"
+            f"did you mean {' or '.join(PREFIX + other for other in near)}?" if near else "`ir_datasets list` names all"
         )
         raise UsageError(f"ir_datasets has no data set {shown(name)}", remedy=hint) from None
 
@@ -70,15 +70,15 @@ def _dataset(name: str) -> Any:
 def _with_judgments(name: str) -> str:
     """Name the parts of a data set that have judgments."""
     ir_datasets = _catalogue()
-    parts = sorted(each for each in ir_datasets.registry if each.startswith(f"{name}/"))
-    judged = [PREFIX + each for each in parts if ir_datasets.load(each).has_qrels()]
+    parts = sorted(part for part in ir_datasets.registry if part.startswith(f"{name}/"))
+    judged = [PREFIX + part for part in parts if ir_datasets.load(part).has_qrels()]
     return f"these parts of it have judgments: {listed(judged)}" if judged else "give a file of judgments"
 
 
-def _judgments(given: Iterable[Any], name: str) -> Judgments:
+def _judgments(judgments: Iterable[Any], name: str) -> Judgments:
     grades: dict[bytes, dict[bytes, float]] = {}
     num_repeated = 0
-    for judgment in given:
+    for judgment in judgments:
         judged, document = grades.setdefault(to_bytes(judgment.query_id), {}), to_bytes(judgment.doc_id)
         grade = _grade(judgment, name)
         num_repeated += document in judged

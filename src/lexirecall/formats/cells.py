@@ -37,17 +37,17 @@ class Header(NamedTuple):
     r"""What ends a line: "\r", or "\n", before which there may be a "\r" as well."""
 
 
-def csv_header(source: Source, kind: str, given: Given) -> Header | None:
+def csv_header(source: Source, kind: str, columns: Given) -> Header | None:
     """Return the header of a file if it has one: a first line with usual names of columns, or with those given."""
     headers = possible_headers(source.head)
     for header in headers:
-        if has_usual_columns(header.names) or (given and _has_given(header, kind, given)):
+        if has_usual_columns(header.names) or (columns and _has_given(header, kind, columns)):
             return header
     name = source.path
     for suffix in SUFFIXES:
         name = name.removesuffix(suffix)
     if headers and name.lower().endswith(".csv") and not source.head.lstrip().startswith((b"{", b"[")):
-        find_columns(headers[0].names, kind, given, source=source.name)  # says what is missing
+        find_columns(headers[0].names, kind, columns, source=source.name)  # says what is missing
     return None
 
 
@@ -67,7 +67,7 @@ def possible_headers(head: bytes) -> list[Header]:
         return []
     if "\0" in line:
         return []
-    found = ((each, _split(line, each)) for each in _SEPARATORS if each in line)
+    found = ((separator, _split(line, separator)) for separator in _SEPARATORS if separator in line)
     return [
         Header(separator, tuple(name.strip(BLANKS) for name in cells), line_end)
         for separator, cells in found
@@ -83,9 +83,9 @@ def _first_line(text: bytes) -> tuple[str, str]:
     return text.decode(), "\n"
 
 
-def _has_given(header: Header, kind: str, given: Given) -> bool:
+def _has_given(header: Header, kind: str, columns: Given) -> bool:
     try:
-        find_columns(header.names, kind, given, source="")
+        find_columns(header.names, kind, columns, source="")
     except FormatError:
         return False
     return True
@@ -99,7 +99,7 @@ def _split(row: str, separator: str) -> list[str] | None:
     if not re.fullmatch(rf"(?:{cell})(?:{separator}(?:{cell}))*+", row):
         return None
     cells = re.findall(rf"(?:^|{separator})({cell})", row)
-    return [each[1:-1].replace('""', '"') if each.startswith('"') else each for each in cells]
+    return [text[1:-1].replace('""', '"') if text.startswith('"') else text for text in cells]
 
 
 def rows(source: Source, header: Header) -> Generator[tuple[int, str], None, None]:
@@ -190,6 +190,6 @@ def check_quotes(source: Source, header: Header) -> None:
 
 def line_of(source: Source, header: Header, row: int) -> int:
     """Return the line on which a row begins; rows count from 0, and a cell may hold line ends."""
-    with closing(rows(source, header)) as given:
-        line, _ = next(islice(given, row, None))
+    with closing(rows(source, header)) as numbered_rows:
+        line, _ = next(islice(numbered_rows, row, None))
     return line

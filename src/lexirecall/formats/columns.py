@@ -144,7 +144,7 @@ class Columns:
         return self.score or self.rank or ""
 
 
-def find_columns(names: Sequence[str], kind: str, given: Given = None, *, source: str) -> Columns:
+def find_columns(names: Sequence[str], kind: str, columns: Given = None, *, source: str) -> Columns:
     """Find the columns that an input of a kind needs among the names that a table has.
 
     >>> find_columns(["qid", "docid", "docno", "score", "rank"], "run", source="bm25").document
@@ -152,11 +152,11 @@ def find_columns(names: Sequence[str], kind: str, given: Given = None, *, source
     >>> find_columns(["user", "movie", "stars"], "qrels", {"document": "movie", "grade": "stars"}, source="x").grade
     'stars'
     """
-    check_given(given)
+    check_given(columns)
     found: dict[str, str | None] = {}
     for role in ROLES_OF[kind]:
-        wanted = _given(given, kind, role)
-        if wanted not in names and role in _OPTIONAL.get(kind, ()) and f"{kind}.{role}" not in (given or {}):
+        wanted = _given(columns, kind, role)
+        if wanted not in names and role in _OPTIONAL.get(kind, ()) and f"{kind}.{role}" not in (columns or {}):
             wanted = None
         if wanted is not None and wanted not in names:
             raise FormatError(source, None, f"the table has no column {wanted!r}", remedy=_there_are(names, wanted))
@@ -170,13 +170,13 @@ def find_columns(names: Sequence[str], kind: str, given: Given = None, *, source
     return Columns(
         query=found.pop("query", None) or "",
         document=found.pop("document", None) or "",
-        is_score_graded=is_graded_by_name and _given(given, kind, "grade") is None,
+        is_score_graded=is_graded_by_name and _given(columns, kind, "grade") is None,
         **found,
     )
 
 
-def _given(given: Given, kind: str, role: str) -> str | None:
-    return (given or {}).get(f"{kind}.{role}") or (given or {}).get(role)
+def _given(columns: Given, kind: str, role: str) -> str | None:
+    return (columns or {}).get(f"{kind}.{role}") or (columns or {}).get(role)
 
 
 def check_one_run(column: str, number: int, source: str) -> None:
@@ -201,15 +201,15 @@ NO_GRADES = "the column 'score' holds fractions, which look like the scores of a
 NO_GRADES_REMEDY = "is this a run? The order is: QRELS RUN. If they are grades, say so: --columns grade=score"
 
 
-def check_given(given: Given) -> None:
+def check_given(columns: Given) -> None:
     """Raise if a column is given for an unknown role, or a role without a column."""
     allowed = {*USUAL, *(f"{kind}.{role}" for kind, roles in ROLES_OF.items() for role in roles)}
-    if unknown := [role for role in given or {} if role not in allowed]:
+    if unknown := [role for role in columns or {} if role not in allowed]:
         raise UsageError(
             f"columns: unknown role {', '.join(map(repr, unknown))}",
             remedy=f"the roles are {', '.join(USUAL)}; `qrels.document` applies to the judgments only",
         )
-    if unnamed := [role for role, name in (given or {}).items() if name == ""]:
+    if unnamed := [role for role, name in (columns or {}).items() if name == ""]:
         raise UsageError(f"columns: no column is named for {unnamed[0]}", remedy=f"name it, or leave out {unnamed[0]}")
 
 

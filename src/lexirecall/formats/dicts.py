@@ -35,8 +35,8 @@ def load_mapping(grades: Mapping[Any, Any], name: str) -> Judgments:
     >>> load_mapping({1: {"a": 0, "b": 0.5}}, "qrels").grades.tolist()
     [0.5, 0.0]
     """
-    made = _judgments(grades, name) if reader_in_use() == "native" else None
-    return judgments_from_mapping(grades, name) if made is None else made
+    judgments = _judgments(grades, name) if reader_in_use() == "native" else None
+    return judgments_from_mapping(grades, name) if judgments is None else judgments
 
 
 def _judgments(grades: Mapping[Any, Any], name: str) -> Judgments | None:
@@ -65,9 +65,9 @@ def project_mapping(
     array([2])
     """
     if reader_in_use() == "native":
-        made = _projected(run, name, judgments, conventions, units, needs_judged=needs_judged)
-        if made is not None:
-            return made
+        positions = _projected(run, name, judgments, conventions, units, needs_judged=needs_judged)
+        if positions is not None:
+            return positions
     rankings = rankings_from_mapping(run, label)
     return project_rankings(name, rankings, judgments, conventions, units, needs_judged=needs_judged)
 
@@ -84,10 +84,10 @@ def _projected(
     from lexirecall import _native
 
     arrays = arrays_of(judgments, conventions, units, needs_judged=needs_judged)
-    made = _native.run_of_dict(run, _PLAIN, *arrays, *rules_of(conventions))
-    if made is None:
+    parts = _native.run_of_dict(run, _PLAIN, *arrays, *rules_of(conventions))
+    if parts is None:
         return None
-    found, num_retrieved, num_unjudged = made
+    found, num_retrieved, num_unjudged = parts
     return assemble(
         name,
         judgments,

@@ -48,7 +48,7 @@ class FileEngine:
     tells_case: bool = True
     """Whether it reads Parquet with names of columns that differ only in case."""
 
-    def files(self, path: str | os.PathLike[str], kind: str, given: Given) -> TableFiles:
+    def files(self, path: str | os.PathLike[str], kind: str, columns: Given) -> TableFiles:
         """Return the files of a table of a `run` or of `qrels`, or raise and say why the engine does not read it."""
         name = os.fspath(path)
         if is_pipe(path):
@@ -58,19 +58,19 @@ class FileEngine:
             if is_positions(source):
                 problem = f"is a positions file, which {self.name} does not read"
                 raise FormatError(name, None, problem, remedy="leave out the engine: nothing is left to be read")
-            files = table_files(source, kind, given)
+            files = table_files(source, kind, columns)
         if files is None:
             problem = "is neither Parquet nor CSV with a first line that names columns of queries and documents"
             raise FormatError(name, None, problem, remedy=_STREAMING)
         if files.header is None:
-            self.check_parquet(files, kind, given)
+            self.check_parquet(files, kind, columns)
         else:
-            files.columns(kind, given)  # raises if two of them share a name
-            for each in files.paths:
-                self._check_packing(each)
+            files.columns(kind, columns)  # raises if two of them share a name
+            for file in files.paths:
+                self._check_packing(file)
         return files
 
-    def check_parquet(self, files: TableFiles, kind: str, given: Given) -> None:
+    def check_parquet(self, files: TableFiles, kind: str, columns: Given) -> None:
         """Raise if Parquet is packed as a whole, or damaged, or its columns cannot serve."""
         for path in files.paths if files.folder is None else ():
             with Source(path) as source:
@@ -79,15 +79,15 @@ class FileEngine:
                     raise FormatError(path, None, problem, remedy="unpack it, or leave out the engine")
             check_whole(path, path)
         types = parquet_types(files.paths[0])
-        columns = files.columns(kind, given)
+        found = files.columns(kind, columns)
         names = [*{*types, *files.keys}]
         if not self.tells_case and (alike := sorted(name for name in names if _is_double(name, names))):
             problem = f"{self.name} cannot tell the columns {listed(map(repr, alike))} apart: they differ only in case"
             raise FormatError(files.name, None, problem, remedy="rename one, or leave out the engine")
-        for role, column in columns.roles(kind).items():
+        for role, column in found.roles(kind).items():
             if column in types and column not in files.keys:
                 check_kind(kind_of(types[column]), role, column, files.name)
-        check_alike(files, columns, kind)
+        check_alike(files, found, kind)
 
     def _check_packing(self, path: str) -> None:
         """Raise if CSV is packed in a way that the engine does not unpack, or that its name does not say."""
@@ -96,7 +96,7 @@ class FileEngine:
         if packing and packing not in self.packings:
             problem = f"is packed as {packing}, which {self.name} does not unpack"
             raise FormatError(path, None, problem, remedy=f"pack it as {' or '.join(self.packings)}, or write Parquet")
-        suffix = next((each for each in self.suffixes if path.endswith(f".{each}")), "")
+        suffix = next((suffix for suffix in self.suffixes if path.endswith(f".{suffix}")), "")
         if self.suffixes and suffix != packing:
             problem = f"is {f'packed as {packing}' if packing else 'not packed'}, but {self.name} goes by the name"
             remedy = f"call it {Path(path).name}.{packing}" if packing else f"rename it, without .{suffix}"
@@ -108,4 +108,4 @@ SPARK = FileEngine("Spark", ("gz", "bz2", "zst"), ("gz", "bz2", "zst", "lz4", "s
 
 
 def _is_double(name: str, names: Sequence[str]) -> bool:
-    return [each.lower() for each in names].count(name.lower()) > 1
+    return [other.lower() for other in names].count(name.lower()) > 1

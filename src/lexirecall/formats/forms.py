@@ -85,8 +85,8 @@ def read_form(
     uncut = replace(conventions, depth=None, judged_only=False, imputation="pessimistic")
     whole = form.runs(judgments, uncut, units, needs_judged=True)
     return [
-        run if finds_judged(run) or finds_judged(each) else _marked(form, run, each, judgments)
-        for run, each in zip(runs, whole, strict=True)
+        run if finds_judged(run) or finds_judged(whole_run) else _marked(form, run, whole_run, judgments)
+        for run, whole_run in zip(runs, whole, strict=True)
     ]
 
 

@@ -97,20 +97,20 @@ def decoded(series: Any) -> Any:
 
     native = series.to_native()
     in_pandas = getattr(native.dtype, "pyarrow_dtype", None) if series.implementation.is_pandas() else None
-    own = native.type if series.implementation.is_pyarrow() else in_pandas
-    if own is None:
+    arrow_type = native.type if series.implementation.is_pyarrow() else in_pandas
+    if arrow_type is None:
         return series
     import pyarrow as pa
 
-    kind = own.value_type if pa.types.is_dictionary(own) else own
+    kind = arrow_type.value_type if pa.types.is_dictionary(arrow_type) else arrow_type
     if str(kind) in _VIEWS:  # by name: the first versions of pyarrow do not know them
         kind = getattr(pa, _VIEWS[str(kind)])()
-    if kind == own:
+    if kind == arrow_type:
         return series
-    given = native if in_pandas is None else native.array.__arrow_array__()
-    if pa.types.is_dictionary(own):
-        given = pa.chunked_array([each.dictionary.cast(kind).take(each.indices) for each in given.chunks], kind)
-    plain: Any = given.cast(kind) if in_pandas is None else type(native)(type(native.array)(given.cast(kind)))
+    array = native if in_pandas is None else native.array.__arrow_array__()
+    if pa.types.is_dictionary(arrow_type):
+        array = pa.chunked_array([chunk.dictionary.cast(kind).take(chunk.indices) for chunk in array.chunks], kind)
+    plain: Any = array.cast(kind) if in_pandas is None else type(native)(type(native.array)(array.cast(kind)))
     return nw.from_native(plain, series_only=True).alias(series.name)
 
 

@@ -85,7 +85,7 @@ def _splits(content: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
 
 def _is_run(content: Any) -> bool:
     """Tell {query: {document: score}} from {document: score}."""
-    return isinstance(content, Mapping) and all(isinstance(each, Mapping) for each in content.values())
+    return isinstance(content, Mapping) and all(isinstance(scores, Mapping) for scores in content.values())
 
 
 def _one_split(splits: Mapping[str, Mapping[str, Any]], name: str, columns: Given) -> Mapping[str, Any]:

@@ -26,9 +26,9 @@ def is_json_table(rows: JsonRows, role: str, columns: Given) -> bool:
     True
     """
     contents = [row.content for row in rows.rows]
-    given = (columns or {}).get(f"{role}.document") or (columns or {}).get("document")
-    if given is not None:
-        value = next((content[given] for content in contents if content.get(given) is not None), None)
+    key = (columns or {}).get(f"{role}.document") or (columns or {}).get("document")
+    if key is not None:
+        value = next((content[key] for content in contents if content.get(key) is not None), None)
         return isinstance(value, (str, int, float))
     return has_usual_columns(_keys(contents)) and not paths_to(contents, role)
 

@@ -51,7 +51,7 @@ def load_json_or_rows(source: Source, shape: str) -> Mapping[str, Any] | JsonRow
         content = json_tree(text, source.name, remedy=shape, are_data=True)
     except MoreText:
         return _lines(text, source.name)
-    if isinstance(content, list) and content and all(isinstance(each, Mapping) for each in content):
+    if isinstance(content, list) and content and all(isinstance(row, Mapping) for row in content):
         return rows_of(content, source.name)
     return _mapping(content, source.name, shape)
 
@@ -62,7 +62,7 @@ def rows_of(content: list[Any], name: str) -> JsonRows:
     >>> rows_of([{"query": "a"}], "rows.json").rows[0].number
     1
     """
-    return JsonRows(name, tuple(PlacedRow(number, each) for number, each in enumerate(content, 1)), are_lines=False)
+    return JsonRows(name, tuple(PlacedRow(number, row) for number, row in enumerate(content, 1)), are_lines=False)
 
 
 def _text(source: Source) -> bytes:

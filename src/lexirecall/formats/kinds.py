@@ -67,14 +67,14 @@ class Kind(NamedTuple):
 # What is read of an opened input in each role
 
 
-def read_mapping(content: Mapping[Any, Any], given: Input) -> Any:
+def read_mapping(content: Mapping[Any, Any], item: Input) -> Any:
     """Read a mapping, of Python or of JSON.
 
     >>> read_mapping({"q": 100}, Input(None, "corpus_size"))
     {b'q': 100}
     """
-    name = given.name
-    match given.role:
+    name = item.name
+    match item.role:
         case "qrels":
             from lexirecall.formats.dicts import load_mapping
 
@@ -82,7 +82,7 @@ def read_mapping(content: Mapping[Any, Any], given: Input) -> Any:
         case "run":
             from lexirecall.formats.mappingrun import MappingRun
 
-            return MappingRun(content, given.run, name)
+            return MappingRun(content, item.run, name)
         case "providers":
             from lexirecall.formats.memory import pairs_from_mapping
 
@@ -93,62 +93,62 @@ def read_mapping(content: Mapping[Any, Any], given: Input) -> Any:
     from lexirecall.formats.unitrows import subtopics_from_mapping, units_from_mapping
 
     read = {"groups": groups_from_mapping, "units": units_from_mapping, "subtopics": subtopics_from_mapping}
-    return read[given.role](content, name)
+    return read[item.role](content, name)
 
 
-def read_table(table: "RoleTable", given: Input) -> Any:
+def read_table(table: "RoleTable", item: Input) -> Any:
     """Read a table: a frame, or the rows of files."""
     from lexirecall.formats.grouping import groups_from_table
     from lexirecall.formats.labels import judgments_from_table, pairs_from_table
     from lexirecall.formats.tableruns import TableRun
     from lexirecall.formats.unitrows import subtopics_from_table, units_from_table
 
-    if given.role == "run":
-        return TableRun(table, given.run, given.is_given)
+    if item.role == "run":
+        return TableRun(table, item.run, item.is_given)
     read: dict[str, Callable[[RoleTable], Any]] = {
         "qrels": judgments_from_table, "providers": pairs_from_table, "groups": groups_from_table,
         "units": units_from_table, "subtopics": subtopics_from_table,
     }  # fmt: skip
-    return read[given.role](table)
+    return read[item.role](table)
 
 
-def _files(given: Input) -> "TableFiles":
+def _files(item: Input) -> "TableFiles":
     """Return the files of a table: Parquet or CSV, or a folder of one of them."""
     from lexirecall.formats.tablefiles import TableFiles, common_header
 
-    source, role, columns = given.value, given.role, given.columns
+    source, role, columns = item.value, item.role, item.columns
     if source.type is FileType.FOLDER:
         paths = tuple(files_of(source.path))
-        return TableFiles(given.name, paths, common_header(paths, role, columns), source.path)
+        return TableFiles(item.name, paths, common_header(paths, role, columns), source.path)
     header = None if source.type is FileType.PARQUET else csv_header(source, role, columns)
-    return TableFiles(given.name, (source.path,), header)
+    return TableFiles(item.name, (source.path,), header)
 
 
-def _read_files(given: Input) -> Any:
+def _read_files(item: Input) -> Any:
     """Read a table in files; judgments and runs need not be held in memory as a table."""
     from lexirecall.formats.labels import judgments_from_files
     from lexirecall.formats.tablefiles import UnopenedTable
     from lexirecall.formats.tableruns import TableFileRun
 
-    unopened = UnopenedTable(_files(given), given.value, given.role, given.columns)
-    if given.role == "run":
-        return TableFileRun(unopened, given.run, given.is_given)
-    return judgments_from_files(unopened) if given.role == "qrels" else read_table(unopened.table, given)
+    unopened = UnopenedTable(_files(item), item.value, item.role, item.columns)
+    if item.role == "run":
+        return TableFileRun(unopened, item.run, item.is_given)
+    return judgments_from_files(unopened) if item.role == "qrels" else read_table(unopened.table, item)
 
 
-def _read_rows(rows: "QueryRows", given: Input) -> Any:
+def _read_rows(rows: "QueryRows", item: Input) -> Any:
     from lexirecall.formats.mappingrun import MappingRun
 
-    return rows.judgments() if given.role == "qrels" else MappingRun(rows.ranked, given.run, rows.name)
+    return rows.judgments() if item.role == "qrels" else MappingRun(rows.ranked, item.run, rows.name)
 
 
-def _read_text(given: Input) -> Any:
-    source: Source = given.value
-    match given.role:
+def _read_text(item: Input) -> Any:
+    source: Source = item.value
+    match item.role:
         case "qrels":
             return read_qrels_native(source) if reader_in_use() == "native" else read_qrels(source)
         case "run":
-            return TextRun(source, given.run)
+            return TextRun(source, item.run)
         case "providers":
             return read_providers(source)
         case "corpus_size":
@@ -159,28 +159,28 @@ def _read_text(given: Input) -> Any:
             return read_groups(source)
     from lexirecall.formats.unitrows import read_subtopics, read_units
 
-    return read_units(source) if given.role == "units" else read_subtopics(source)
+    return read_units(source) if item.role == "units" else read_subtopics(source)
 
 
 # What recognizes and opens an input
 
 
-def is_rows(given: object) -> "TypeGuard[QueryRows]":
+def is_rows(value: object) -> "TypeGuard[QueryRows]":
     """Tell whether these are rows that have been read; nobody has made any before their module was imported."""
     # another thread may be importing it at this moment
     rows = getattr(sys.modules.get("lexirecall.formats.queryrows"), "QueryRows", None)
-    return rows is not None and isinstance(given, rows)
+    return rows is not None and isinstance(value, rows)
 
 
-def _read_frame(given: Input) -> Any:
+def _read_frame(item: Input) -> Any:
     from lexirecall.formats.roletable import open_frame
 
-    name, value = f"run {given.name!r}" if given.is_given else given.name, given.value
+    name, value = f"run {item.name!r}" if item.is_given else item.name, item.value
     if is_of_spark(value):
         from lexirecall.engines.spark_files import rows_in_memory
 
-        value = rows_in_memory(value, given.role, given.columns, name)
-    return read_table(open_frame(value, given.role, given.columns, name=name), given)
+        value = rows_in_memory(value, item.role, item.columns, name)
+    return read_table(open_frame(value, item.role, item.columns, name=name), item)
 
 
 def is_review(source: Source) -> bool:
@@ -200,13 +200,13 @@ def reviews_in(source: Source) -> "Reviews":
     return Reviews((read_project(source) if source.type is FileType.ARCHIVE else read_export(source),))
 
 
-def _read_review(given: Input) -> Any:
+def _read_review(item: Input) -> Any:
     from lexirecall.formats.mappingrun import MappingRun
 
-    reviews = reviews_in(given.value)
-    if given.role == "qrels":
+    reviews = reviews_in(item.value)
+    if item.role == "qrels":
         return reviews.judgments()
-    return MappingRun(reviews.given[0].ranking(), given.run, given.name)
+    return MappingRun(reviews.given[0].ranking(), item.run, item.name)
 
 
 def is_positions(source: Source) -> bool:
@@ -218,56 +218,54 @@ def is_positions(source: Source) -> bool:
     return is_positions_file(source)
 
 
-def _read_positions(given: Input) -> Any:
+def _read_positions(item: Input) -> Any:
     from lexirecall.formats.positionsrun import PositionsRun, read_positions
 
-    positions = read_positions(given.value)
-    if given.role == "qrels":
-        return replace(positions.judgments, name=given.name)
-    return PositionsRun(positions, given.run, given.is_given, given.name)
+    positions = read_positions(item.value)
+    if item.role == "qrels":
+        return replace(positions.judgments, name=item.name)
+    return PositionsRun(positions, item.run, item.is_given, item.name)
 
 
-def _read_beir(given: Input) -> Any:
-    with Source(judgments_of_folder(given.value.path)) as source:
-        return read_input(given._replace(value=source))
+def _read_beir(item: Input) -> Any:
+    with Source(judgments_of_folder(item.value.path)) as source:
+        return read_input(item._replace(value=source))
 
 
-def _is_csv(given: Input) -> bool:
+def _is_csv(item: Input) -> bool:
     """Tell by the first line, which names columns that serve the role."""
-    return isinstance(given.value, Source) and csv_header(given.value, given.role, given.columns) is not None
+    return isinstance(item.value, Source) and csv_header(item.value, item.role, item.columns) is not None
 
 
-def _read_json(given: Input) -> Any:
-    if given.role not in _SIDES:
+def _read_json(item: Input) -> Any:
+    if item.role not in _SIDES:
         from lexirecall.formats.jsontext import load_json
         from lexirecall.formats.memory import SHAPES
 
-        return read_mapping(load_json(given.value, SHAPES[given.role]), given)
+        return read_mapping(load_json(item.value, SHAPES[item.role]), item)
     from lexirecall.formats.jsonfiles import open_json
     from lexirecall.formats.queryrows import QueryRows
 
-    content = open_json(given.value, given.role, given.columns)
+    content = open_json(item.value, item.role, item.columns)
     if isinstance(content, Mapping):
-        return read_mapping(content, given)
-    return _read_rows(content, given) if isinstance(content, QueryRows) else read_table(content, given)
+        return read_mapping(content, item)
+    return _read_rows(content, item) if isinstance(content, QueryRows) else read_table(content, item)
 
 
 def _in_file(knows: Callable[[Source], bool]) -> Callable[[Input], bool]:
-    return lambda given: isinstance(given.value, Source) and knows(given.value)
+    return lambda item: isinstance(item.value, Source) and knows(item.value)
 
 
 _SIDES = ("qrels", "run")
 _TABLES = (*_SIDES, "providers", "groups", "units", "subtopics")
 _ALL = (*_TABLES, "corpus_size")
 
-JUDGED = Kind(lambda given: isinstance(given.value, Judgments), ("qrels",), lambda given: given.value)
-MAPPING = Kind(lambda given: isinstance(given.value, Mapping), _ALL, lambda given: read_mapping(given.value, given))
-ROWS = Kind(lambda given: is_rows(given.value), _SIDES, lambda given: _read_rows(given.value, given))
-FORM = Kind(lambda given: is_form(given.value), ("run",), lambda given: given.value)
-FRAME = Kind(lambda given: is_frame(given.value), _TABLES, _read_frame)
-CATALOGUED = Kind(
-    lambda given: is_catalogued(given.value), ("qrels",), lambda given: judgments_from_catalogue(given.value)
-)
+JUDGED = Kind(lambda item: isinstance(item.value, Judgments), ("qrels",), lambda item: item.value)
+MAPPING = Kind(lambda item: isinstance(item.value, Mapping), _ALL, lambda item: read_mapping(item.value, item))
+ROWS = Kind(lambda item: is_rows(item.value), _SIDES, lambda item: _read_rows(item.value, item))
+FORM = Kind(lambda item: is_form(item.value), ("run",), lambda item: item.value)
+FRAME = Kind(lambda item: is_frame(item.value), _TABLES, _read_frame)
+CATALOGUED = Kind(lambda item: is_catalogued(item.value), ("qrels",), lambda item: judgments_from_catalogue(item.value))
 REVIEW = Kind(_in_file(is_review), _SIDES, _read_review)
 POSITIONS_FILE = Kind(_in_file(is_positions), _SIDES, _read_positions)
 BEIR_FOLDER = Kind(
@@ -285,33 +283,33 @@ KINDS = (
 )  # fmt: skip
 
 
-def kind_of(given: Input) -> Kind | None:
+def kind_of(item: Input) -> Kind | None:
     """Return what an input is; None for a path, which is known only as a source, and for what cannot be an input.
 
     >>> kind_of(Input({"q": {"a": 1}}, "qrels")) is MAPPING, kind_of(Input("bm25.run", "run"))
     (True, None)
     """
-    return next((kind for kind in KINDS if given.role in kind.roles and kind.knows(given)), None)
+    return next((kind for kind in KINDS if item.role in kind.roles and kind.knows(item)), None)
 
 
-def is_path(given: object, role: str) -> "TypeGuard[str | os.PathLike[str]]":
+def is_path(value: object, role: str) -> "TypeGuard[str | os.PathLike[str]]":
     """Tell whether an input is a file, by its path or as a source; judgments may also be the name of a data set.
 
     >>> is_path("qrels.txt", "qrels"), is_path("ir_datasets:vaswani", "qrels"), is_path({"q": {"a": 1}}, "run")
     (True, False, False)
     """
-    return isinstance(given, (str, os.PathLike)) and not (role == "qrels" and is_catalogued(given))
+    return isinstance(value, (str, os.PathLike)) and not (role == "qrels" and is_catalogued(value))
 
 
-def read_input(given: Input) -> Any:
+def read_input(item: Input) -> Any:
     """Read an input that is in memory, or a source, as what it is for.
 
     >>> read_input(Input({"q": 100}, "corpus_size"))
     {b'q': 100}
     """
-    if (kind := kind_of(given)) is None:
-        raise no_input(given.value, given.role)
-    return kind.read(given)
+    if (kind := kind_of(item)) is None:
+        raise no_input(item.value, item.role)
+    return kind.read(item)
 
 
 def no_input(value: object, role: str) -> UsageError:
@@ -322,9 +320,9 @@ def no_input(value: object, role: str) -> UsageError:
 
 def table_files(source: Source, role: str, columns: Given = None) -> "TableFiles | None":
     """Return the files of a table that an engine reads itself; None for anything else."""
-    given = Input(source, role, columns)
-    kind = kind_of(given)
-    return _files(given) if kind is not None and kind.read is _read_files else None
+    item = Input(source, role, columns)
+    kind = kind_of(item)
+    return _files(item) if kind is not None and kind.read is _read_files else None
 
 
 def may_hold_table(run: object, columns: Given = None) -> bool:

@@ -46,9 +46,9 @@ def load_lists(qrels: Qrels, runs: Runs, *, needs_scores: bool = False, purpose:
             if (engine := engine_of(run, sources)) is not None:
                 raise no_whole_lists(engine, purpose)
             with opened_run(run, conventions, sources, progress.advance) as form:
-                made = form.lists(judgments, conventions, needs_scores=needs_scores)
-            sources_of_names += [(each.name, run.label) for each in made]
-            read += made
+                run_lists = form.lists(judgments, conventions, needs_scores=needs_scores)
+            sources_of_names += [(lists.name, run.label) for lists in run_lists]
+            read += run_lists
     check_names(sources_of_names)
     if strangers := [run.name for run in read if not run.lists]:
         raise nothing_in_common(strangers, judgments.queries)
@@ -89,4 +89,4 @@ def _cut(run: RunLists, judgments: Judgments, conventions: Conventions) -> RunLi
 
     places = {query: kept(query, documents) for query, documents in run.lists.items()}
     lists = {query: [documents[at] for at in places[query]] for query, documents in run.lists.items()}
-    return replace(run, lists=lists, scores={query: own[places[query]] for query, own in run.scores.items()})
+    return replace(run, lists=lists, scores={query: scores[places[query]] for query, scores in run.scores.items()})

@@ -82,7 +82,7 @@ class Marks:
         return self.owners * num_documents + self.documents
 
 
-def marks_of(given: Any, axes: Axes, role: str) -> Marks:
+def marks_of(documents: Any, axes: Axes, role: str) -> Marks:
     """Take the documents of each query in any of their forms; `role` is what messages call them.
 
     A mask marks what is true. Of grades, and of any other matrix, 0 marks nothing; in a sparse one, a 0 that is stored
@@ -95,12 +95,12 @@ def marks_of(given: Any, axes: Axes, role: str) -> Marks:
     >>> marks_of([[1, 2], []], axes, "relevant").documents.tolist()
     [1, 2]
     """
-    if hasattr(given, "tocsr"):
-        marks = _of_sparse(given, axes, role)
-    elif len(getattr(given, "shape", ())) == 2:
-        marks = _of_matrix(given, axes, role)
+    if hasattr(documents, "tocsr"):
+        marks = _of_sparse(documents, axes, role)
+    elif len(getattr(documents, "shape", ())) == 2:
+        marks = _of_matrix(documents, axes, role)
     else:
-        marks = _of_lists(given, axes, role)
+        marks = _of_lists(documents, axes, role)
     if len(wrong := np.flatnonzero(~np.isfinite(marks.grades))):
         place = axes.place(int(marks.owners[wrong[0]]), int(marks.documents[wrong[0]]))
         raise DataError(f"{role}: {place}: the grade is not finite", remedy="give a plain number")
@@ -113,18 +113,18 @@ def _check_shape(shape: tuple[int, ...], axes: Axes, role: str) -> None:
         raise UsageError(problem, remedy=SHAPES)
 
 
-def _of_sparse(given: Any, axes: Axes, role: str) -> Marks:
-    _check_shape(given.shape, axes, role)
-    _grades(np.empty(0, given.dtype), role)
+def _of_sparse(matrix: Any, axes: Axes, role: str) -> Marks:
+    _check_shape(matrix.shape, axes, role)
+    _grades(np.empty(0, matrix.dtype), role)  # the type by itself: as floats, complex numbers would pass
     # a copy, because what is given stays as it is; of floats, because sums of small integers overflow
-    rows = given.astype(bool if given.dtype == bool else np.float64).tocsr()
+    rows = matrix.astype(bool if matrix.dtype == bool else np.float64).tocsr()
     rows.sum_duplicates()
     offsets, documents = rows.indptr.astype(np.int64), rows.indices.astype(np.int64)
     return Marks(offsets, documents, _grades(rows.data, role))
 
 
-def _of_matrix(given: Any, axes: Axes, role: str) -> Marks:
-    matrix, namespace = array_of(given, role)
+def _of_matrix(values: Any, axes: Axes, role: str) -> Marks:
+    matrix, namespace = array_of(values, role)
     _check_shape(matrix.shape, axes, role)
     num_rows, parts = max(1, ROOM // (8 * axes.num_documents)), []
     for start in range(0, axes.shape[0], num_rows):
@@ -147,12 +147,12 @@ def _grades(values: Any, role: str) -> FloatArray:
     return grades
 
 
-def _of_lists(given: Any, axes: Axes, role: str) -> Marks:
-    if isinstance(given, (str, bytes, dict, Set)) or not hasattr(given, "__len__"):
-        raise UsageError(f"{role} is of type {type(given).__name__}", remedy=SHAPES)
-    lists = [_indices(each, axes.queries[q], role) for q, each in zip(range(axes.shape[0]), given, strict=False)]
-    if len(given) != axes.shape[0]:
-        problem = f"{role} has a length of {len(given):,}, but the scores are of {counted(axes.shape[0], 'query')}"
+def _of_lists(rows: Any, axes: Axes, role: str) -> Marks:
+    if isinstance(rows, (str, bytes, dict, Set)) or not hasattr(rows, "__len__"):
+        raise UsageError(f"{role} is of type {type(rows).__name__}", remedy=SHAPES)
+    lists = [_indices(row, axes.queries[q], role) for q, row in zip(range(axes.shape[0]), rows, strict=False)]
+    if len(rows) != axes.shape[0]:
+        problem = f"{role} has a length of {len(rows):,}, but the scores are of {counted(axes.shape[0], 'query')}"
         raise UsageError(problem, remedy=SHAPES)
     documents = np.concatenate([np.zeros(0, np.int64), *lists])
     marks = Marks(offsets_of(np.fromiter(map(len, lists), np.int64, len(lists))), documents, np.ones(len(documents)))
@@ -165,19 +165,19 @@ def _of_lists(given: Any, axes: Axes, role: str) -> Marks:
     return marks
 
 
-def _indices(given: Any, query: str, role: str) -> npt.NDArray[np.int64]:
+def _indices(indices: Any, query: str, role: str) -> npt.NDArray[np.int64]:
     """Return the indices of one query: a list, an array or a set of them, or a single one."""
-    is_array = isinstance(given, np.ndarray)
-    if is_array and given.ndim == 1 and given.dtype == np.int64:  # asked first, because there may be many
-        return given  # type: ignore[no-any-return]
+    is_array = isinstance(indices, np.ndarray)
+    if is_array and indices.ndim == 1 and indices.dtype == np.int64:  # asked first, because there may be many
+        return indices  # type: ignore[no-any-return]
     try:
-        values = np.atleast_1d(given if is_array else on_host(list(given) if isinstance(given, Set) else given))
+        values = np.atleast_1d(indices if is_array else on_host(list(indices) if isinstance(indices, Set) else indices))
     except ValueError:  # lists of different lengths within the list
         values = np.empty((1, 1), object)
     if not values.size:
         return np.zeros(0, np.int64)
     if values.ndim > 1 or values.dtype.kind not in "iu":
-        what = "a mask" if values.dtype.kind == "b" else shown(repr(given))
+        what = "a mask" if values.dtype.kind == "b" else shown(repr(indices))
         raise UsageError(f"{role}: query {query!r} has {what} in place of a list of indices", remedy=SHAPES)
     return np.minimum(values, _LARGEST).astype(np.int64) if values.dtype == np.uint64 else values.astype(np.int64)
 
