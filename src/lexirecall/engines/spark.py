@@ -55,7 +55,7 @@ class SparkRun:
 
     table: SparkTable
     rows: SparkRows
-    given: Given
+    named_columns: Given
     name: str
     """For a table that names no runs."""
     is_given: bool
@@ -85,7 +85,12 @@ class SparkRun:
             rows = SparkRows.of(table.frame, sources.columns, run.label, num_cells=table.num_cells)
         with explained():
             yield cls(
-                table=table, rows=rows, given=sources.columns, name=run.name, is_given=run.is_given, label=run.label
+                table=table,
+                rows=rows,
+                named_columns=sources.columns,
+                name=run.name,
+                is_given=run.is_given,
+                label=run.label,
             )
 
     def runs(
@@ -106,7 +111,11 @@ class SparkRun:
     ) -> list[FoundPart]:
         """Read the rows in full order, so that the same error comes each time, with its place if it has one."""
         rows = SparkRows.of(
-            self.table.frame, self.given, self.label, num_cells=self.table.num_cells, has_places=self.table.is_parquet
+            self.table.frame,
+            self.named_columns,
+            self.label,
+            num_cells=self.table.num_cells,
+            has_places=self.table.is_parquet,
         )
         try:
             return self._parts(rows, judgments, conventions, units, needs_judged=needs_judged, in_full=True)
@@ -126,7 +135,7 @@ class SparkRun:
         numbered = frame.toDF(*(f"c{place}" for place in range(len(frame.columns))))
         needed = [f"c{frame.columns.index(name)}" for name in used]
         rows = numbered.select(*(f"c{place}" for place in places)).dropna(subset=needed).limit(LOOKED_AT)
-        return open_frame(rows.toArrow().rename_columns(looked_at), "run", self.given, name=self.label).splits()
+        return open_frame(rows.toArrow().rename_columns(looked_at), "run", self.named_columns, name=self.label).splits()
 
     def _parts(
         self, rows: SparkRows, judgments: Judgments, conventions: Conventions, units: "UnitMap | None", *,
@@ -168,7 +177,7 @@ class SparkRun:
         if self.is_given and self.rows.columns.run is not None:
             check_one_run(self.rows.names["run"], len(found), self.label)
         if self.is_given or len(found) == 1:
-            return {each: self.name if self.is_given else each for each in found}
+            return {run: self.name if self.is_given else run for run in found}
         first: dict[str, tuple[int | str, int, int]] = {}
         table = _first_rows(self.rows.frame.select("run"), are_files=self.table.paths is not None).toArrow()
         files = {path: place for place, path in enumerate(self.table.files)}
@@ -190,7 +199,7 @@ def _fetched(frame: "DataFrame") -> Iterator[FoundPart]:
         elif not errors:
             yield part
     if errors:  # workers are not in any order: the same one each time, and as in memory a repeated row comes last
-        error = min(errors, key=lambda each: (each.way_on is not None, str(each)))
+        error = min(errors, key=lambda fault: (fault.way_on is not None, str(fault)))
         error.offer_only("best")  # which does not go by the order of rows
         raise error
 
@@ -248,8 +257,8 @@ def _runs_of(
     _fill(columns, offsets, parts, rankings, judgments)
 
     def tracks_of(run: int) -> Tracks:
-        own = offsets[run * width : (run + 1) * width + 1]
-        return Tracks(Segments(own - own[0]), *columns[:, own[0] : own[-1]])
+        bounds = offsets[run * width : (run + 1) * width + 1]
+        return Tracks(Segments(bounds - bounds[0]), *columns[:, bounds[0] : bounds[-1]])
 
     return [
         assemble(

@@ -90,10 +90,10 @@ def frame_at(path: str, sources: Sources) -> "DataFrame":
     return numbered.where(pyspark("sql.functions").coalesce(*cells).isNotNull()).toDF(*frame.columns)
 
 
-def rows_in_memory(frame: "DataFrame", kind: str, given: Given, name: str) -> "pa.Table":
+def rows_in_memory(frame: "DataFrame", kind: str, named_columns: Given, name: str) -> "pa.Table":
     """Return the columns that are used of judgments, or of what else is not a run; found by their places."""
-    used = used_columns(find_columns(frame.columns, kind, given, source=name), kind)
-    places = [f"c{frame.columns.index(each)}" for each in used]
+    used = used_columns(find_columns(frame.columns, kind, named_columns, source=name), kind)
+    places = [f"c{frame.columns.index(column)}" for column in used]
     with explained(), every_row(frame):
         numbered = frame.toDF(*(f"c{place}" for place in range(len(frame.columns))))
         return numbered.select(*places).toArrow().rename_columns(used)
@@ -109,8 +109,8 @@ def read_table(spark: "SparkSession", path: str, files: TableFiles | None) -> Sp
                 frame = _reader(spark, files).parquet(*map(_escaped, files.paths))
             _check_seen(frame, files)
             return SparkTable(frame, 0, files.paths)
-        for each in files.paths:
-            check_rows(Source(each), files.header)  # Spark does not know on which line it is
+        for file in files.paths:
+            check_rows(Source(file), files.header)  # Spark does not know on which line it is
         return _csv(spark, files, files.header)
 
 
@@ -142,7 +142,7 @@ def _escaped(path: str) -> str:
 
 def _check_seen(frame: "DataFrame", files: TableFiles) -> None:
     """Raise if Spark skips a file, as it does if the name begins with `_`."""
-    seen = [Path(unquote(each)).name for each in frame.inputFiles()]
+    seen = [Path(unquote(uri)).name for uri in frame.inputFiles()]
     if len(seen) < len(files.paths):
         name = next((path for path in files.paths if Path(path).name not in seen), files.name)
         raise FormatError(name, None, "Spark skips files with such names", remedy="rename it")
@@ -191,11 +191,11 @@ def _elsewhere(spark: "SparkSession", path: str) -> SparkTable:
 
 def _check_sizes(spark: "SparkSession", path: str) -> None:
     """Raise if a file of a folder is empty: Spark would skip it."""
-    given = spark._jvm.org.apache.hadoop.fs.Path(path)  # type: ignore[union-attr]
-    run = given.getFileSystem(spark._jsc.hadoopConfiguration())
-    for status in run.globStatus(given) or ():
+    pattern = spark._jvm.org.apache.hadoop.fs.Path(path)  # type: ignore[union-attr]
+    filesystem = pattern.getFileSystem(spark._jsc.hadoopConfiguration())
+    for status in filesystem.globStatus(pattern) or ():
         root = str(status.getPath())
-        files = run.listFiles(status.getPath(), True)
+        files = filesystem.listFiles(status.getPath(), True)
         while files.hasNext():
             file = files.next()
             name = str(file.getPath())

@@ -45,31 +45,31 @@ class SparkRows(NamedTuple):
 
     @classmethod
     def of(
-        cls, frame: "DataFrame", given: Given, label: str, *, num_cells: int = 0, has_places: bool = False
+        cls, frame: "DataFrame", named_columns: Given, label: str, *, num_cells: int = 0, has_places: bool = False
     ) -> "SparkRows":
         """Take the columns that are needed; the first `num_cells` of all are cells of CSV.
 
         If it `has_places`, each row comes with the file of Parquet that it is in, and its number there. Spark takes
         names that differ only in case for the same, so that columns are found by their places.
         """
-        found = find_columns(frame.columns, "run", given, source=label).roles("run")
+        found = find_columns(frame.columns, "run", named_columns, source=label).roles("run")
         kinds: dict[str, str] = {}
         columns, cells = [], []
         numbered = [f"c{place}" for place in range(len(frame.columns))]
         if has_places:
-            own = frame.select("*", frame.metadataColumn("_metadata")).toDF(*numbered, "metadata")
-            columns.append(own["metadata"].alias(PLACE))
+            renamed = frame.select("*", frame.metadataColumn("_metadata")).toDF(*numbered, "metadata")
+            columns.append(renamed["metadata"].alias(PLACE))
         else:
-            own = frame.toDF(*numbered)
+            renamed = frame.toDF(*numbered)
         for role, name in found.items():
             if name is None:
                 continue
             place = frame.columns.index(name)
             kinds[role] = kind_of(frame.dtypes[place][1])
             check_kind(kinds[role], role, name, label)
-            columns.append(_sortable(own[f"c{place}"], kinds[role]).alias(role))
+            columns.append(_sortable(renamed[f"c{place}"], kinds[role]).alias(role))
             cells += [pyspark("sql.functions").col(role)] if place < num_cells else []
-        rows = own.select(*columns)
+        rows = renamed.select(*columns)
         if cells:  # a row in which all are missing is an empty line
             rows = rows.where(pyspark("sql.functions").coalesce(*cells).isNotNull())
         names = {role: name for role, name in found.items() if name is not None}
@@ -106,7 +106,7 @@ class SparkRows(NamedTuple):
         import pyarrow as pa
 
         kind = self.frame.schema["query"].dataType
-        ids = [_value_of(each, self.kinds["query"], kind) for each in judgments.query_ids]
+        ids = [_value_of(query, self.kinds["query"], kind) for query in judgments.query_ids]
         table = _pieces(judgments, pa.array(ids, pyspark("sql.pandas.types").to_arrow_type(kind)))
         return self.frame.sparkSession.createDataFrame(table)
 

@@ -47,8 +47,8 @@ def session(master: str | None = None, **config: Any) -> "SparkSession":
     check_java()
     master = master or os.environ.get("SPARK_MASTER") or "local[*]"
     builder = spark_sql.SparkSession.builder.appName("lexirecall").master(master)
-    given = {name if "." in name else name.replace("_", "."): value for name, value in config.items()}
-    settings = {**_defaults(master), **given}
+    overrides = {name if "." in name else name.replace("_", "."): value for name, value in config.items()}
+    settings = {**_defaults(master), **overrides}
     for name, value in settings.items():
         builder = builder.config(name, value)
     with explained(), _python_of_driver(is_local=is_local(master)):
@@ -60,8 +60,8 @@ def session(master: str | None = None, **config: Any) -> "SparkSession":
 def session_of(sources: Sources) -> "SparkSession":
     """Take the active session, or start one as the options of the engine say; it ends when Python does."""
     is_ours = pyspark("sql").SparkSession.getActiveSession() is None
-    given = dict(sources.engine_options or {})
-    spark = session(given.pop("master", None), **{"spark_log_level": "OFF", **given})  # errors say what failed
+    options = dict(sources.engine_options or {})
+    spark = session(options.pop("master", None), **{"spark_log_level": "OFF", **options})  # errors say what failed
     if is_ours:
         atexit.register(_stop, spark)
     return spark
@@ -167,15 +167,15 @@ def check_java() -> None:
 
 def java_version(java: str) -> int:
     """Return the major version of a Java, 0 if it does not say."""
-    said = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr  # noqa: S603
-    return major_version(said)
+    output = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr  # noqa: S603
+    return major_version(output)
 
 
-def major_version(said: str) -> int:
+def major_version(output: str) -> int:
     """Read what `java -version` says; up to Java 8, the second number is the version.
 
     >>> major_version('openjdk version "17.0.15" 2025-04-15'), major_version('java version "1.8.0_292"')
     (17, 8)
     """
-    numbers = re.search(r'version "(?:1\.)?(\d+)', said)
+    numbers = re.search(r'version "(?:1\.)?(\d+)', output)
     return int(numbers[1]) if numbers else 0

@@ -111,7 +111,7 @@ def _judgments_in(batches: "Iterator[pa.RecordBatch]") -> "tuple[IntArray, Judgm
     queries, starts = np.unique(np.array(number, np.int64), return_index=True)
     lengths = np.frombuffer(b"".join(sizes), np.int32).astype(np.int64)
     graded = np.frombuffer(b"".join(grades), np.float64)
-    counts = np.add.reduceat([len(each) // 4 for each in sizes], starts) if len(starts) else np.zeros(0, np.int64)
+    counts = np.add.reduceat([len(buffer) // 4 for buffer in sizes], starts) if len(starts) else np.zeros(0, np.int64)
     offsets = offsets_of(counts)
     ids = [query_ids[start] for start in starts.tolist()]
     judgments = Judgments(

@@ -206,7 +206,7 @@ def _read_review(item: Input) -> Any:
     reviews = reviews_in(item.value)
     if item.role == "qrels":
         return reviews.judgments()
-    return MappingRun(reviews.given[0].ranking(), item.run, item.name)
+    return MappingRun(reviews.reviews[0].ranking(), item.run, item.name)
 
 
 def is_positions(source: Source) -> bool:

@@ -42,7 +42,7 @@ def judgments_from_table(table: RoleTable) -> Judgments:
 def judgments_from_files(unopened: UnopenedTable) -> Judgments:
     """Take judgments from files, in batches if it is one file of Parquet that the compiled reader knows."""
     files, source = unopened.files, unopened.source
-    batches = None if files.folder is not None else batches_of_files(files, source, unopened.given, "qrels")
+    batches = None if files.folder is not None else batches_of_files(files, source, unopened.named_columns, "qrels")
     if batches is None:
         return judgments_from_table(unopened.table)
     columns, rows = batches

@@ -20,13 +20,13 @@ from lexirecall.reader import reader_in_use
 
 
 def batches_of_files(
-    files: TableFiles, source: Source, given: Given, kind: str = "run"
+    files: TableFiles, source: Source, named_columns: Given, kind: str = "run"
 ) -> tuple[Columns, Iterator[Any]] | None:
     """Give the columns of a plain Parquet file, or of a folder, and its batches; None if there are none."""
     if files.header is not None or reader_in_use() != "native" or source.is_packed or source.path == "-":
         return None
     try:
-        columns = (_columns_of_file if files.folder is None else _columns_of_folder)(files, source, given, kind)
+        columns = (_columns_of_file if files.folder is None else _columns_of_folder)(files, source, named_columns, kind)
     except MemoryError:
         raise
     except Exception:  # whoever reads the file as a whole says what is wrong
@@ -39,14 +39,14 @@ def batches_of_files(
     return columns, (batch for part in parts for batch in part)
 
 
-def _columns_of_file(_files: TableFiles, source: Source, given: Given, kind: str) -> Columns:
+def _columns_of_file(_files: TableFiles, source: Source, named_columns: Given, kind: str) -> Columns:
     from pyarrow import parquet
 
-    return find_columns(parquet.read_schema(source.path).names, kind, given, source=source.name)
+    return find_columns(parquet.read_schema(source.path).names, kind, named_columns, source=source.name)
 
 
-def _columns_of_folder(files: TableFiles, _source: Source, given: Given, kind: str) -> Columns:
-    columns = files.columns(kind, given)
+def _columns_of_folder(files: TableFiles, _source: Source, named_columns: Given, kind: str) -> Columns:
+    columns = files.columns(kind, named_columns)
     check_alike(files, columns, kind)
     return columns
 
@@ -58,13 +58,13 @@ def _batches_of_file(
     import pyarrow as pa
     from pyarrow import parquet
 
-    own, folders = [name for name in used if name not in partition], [name for name in used if name in partition]
+    columns, folders = [name for name in used if name not in partition], [name for name in used if name in partition]
     # without the buffers that pyarrow fills ahead, which would hold all of the file
-    repeated = [name for name in own if name in few]
+    repeated = [name for name in columns if name in few]
     with parquet.ParquetFile(path, read_dictionary=repeated, pre_buffer=False, buffer_size=1 << 20) as file:
         check_rows_of_size(file.metadata.num_rows, Path(path).stat().st_size, path)
         if not partition.keys().isdisjoint(file.schema_arrow.names):
             raise ValueError("a column is in the file and in the name of its folder")
-        for batch in file.iter_batches(BATCH, columns=own, use_threads=False):
+        for batch in file.iter_batches(BATCH, columns=columns, use_threads=False):
             constant = [pa.array([partition[name]] * len(batch)) for name in folders]
             yield pa.RecordBatch.from_arrays([*batch.columns, *constant], [*batch.schema.names, *folders])

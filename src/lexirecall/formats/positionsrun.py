@@ -89,24 +89,24 @@ class PositionsRun:
             raise FormatError(self.label, None, problem, remedy="lexirecall project, or needs_judged=True, keeps them")
 
     def _run(self, s: int, name: str, queries: IntArray, documents: IntArray, *, keeps_others: bool) -> RunPositions:
-        own = self.positions
-        rankings = s * len(queries) + queries
-        mismatch = next((each for each in own.mismatches if each.run == own.runs[s]), None)
+        positions = self.positions
+        rankings, others = s * len(queries) + queries, positions.others if keeps_others else None
+        mismatch = next((candidate for candidate in positions.mismatches if candidate.run == positions.runs[s]), None)
         return RunPositions(
             name=name,
-            answered=own.answered[s][queries],
-            num_retrieved=own.num_retrieved[s][queries],
-            found=own.found.of_rankings(rankings, documents),
-            others=own.others.of_rankings(rankings, documents) if keeps_others and own.others is not None else None,
-            num_unjudged=_at(own.num_unjudged, s),
-            num_duplicates=_at(own.num_duplicates, s),
-            num_extra=_at(own.num_extra, s),
+            answered=positions.answered[s][queries],
+            num_retrieved=positions.num_retrieved[s][queries],
+            found=positions.found.of_rankings(rankings, documents),
+            others=None if others is None else others.of_rankings(rankings, documents),
+            num_unjudged=_at(positions.num_unjudged, s),
+            num_duplicates=_at(positions.num_duplicates, s),
+            num_extra=_at(positions.num_extra, s),
             mismatch=None if mismatch is None else replace(mismatch, run=name),
-            corpus_size=None if own.corpus_size is None else own.corpus_size[queries],
+            corpus_size=None if positions.corpus_size is None else positions.corpus_size[queries],
         )
 
 
-def check_rules(own: Conventions, given: Conventions, label: str) -> None:
+def check_rules(file_conventions: Conventions, conventions: Conventions, label: str) -> None:
     """Raise if a file was made with other conventions than are given; those about units say nothing about places.
 
     >>> check_rules(Conventions(depth=9), Conventions(ties="best"), "model.parquet")
@@ -114,7 +114,7 @@ def check_rules(own: Conventions, given: Conventions, label: str) -> None:
     lexirecall.errors.UsageError: model.parquet: the file was made with ties='trec', not 'best'; depth=9, not None
       give --depth 9 and leave out --ties, or project the runs again
     """
-    ours, theirs = asdict(own), asdict(given)
+    ours, theirs = asdict(file_conventions), asdict(conventions)
     differing = [name for name in ours if ours[name] != theirs[name] and name not in OF_UNITS]
     if differing:
         what = "; ".join(f"{name}={ours[name]!r}, not {theirs[name]!r}" for name in differing)
@@ -135,39 +135,39 @@ def _at(counts: Sequence[int], s: int) -> int:
     return counts[s] if counts else 0
 
 
-def correspondence(own: Judgments, given: Judgments, label: str) -> tuple[IntArray, IntArray]:
-    """Return which own query each given one is, and which given document each own one is; raise if they differ.
+def correspondence(stored: Judgments, judgments: Judgments, label: str) -> tuple[IntArray, IntArray]:
+    """Return which stored query each given one is, and which given document each stored one is; raise if they differ.
 
-    >>> own = Judgments.from_grades({b"q": {b"a": 1}, b"r": {b"b": 2, b"c": 1}})
-    >>> given = Judgments.from_grades({b"r": {b"c": 1, b"b": 2}, b"q": {b"a": 1}})
-    >>> queries, documents = correspondence(own, given, "model.parquet")
+    >>> stored = Judgments.from_grades({b"q": {b"a": 1}, b"r": {b"b": 2, b"c": 1}})
+    >>> judgments = Judgments.from_grades({b"r": {b"c": 1, b"b": 2}, b"q": {b"a": 1}})
+    >>> queries, documents = correspondence(stored, judgments, "model.parquet")
     >>> queries.tolist(), documents.tolist()
     ([1, 0], [2, 1, 0])
     """
-    if _is_same(own, given):
-        return np.arange(len(own.queries)), np.arange(len(own.grades))
-    place, there = own.index, given.index
-    of_file, of_given = "in the file", f"in {given.name}"
+    if _is_same(stored, judgments):
+        return np.arange(len(stored.queries)), np.arange(len(stored.grades))
+    place, there = stored.index, judgments.index
+    of_file, of_given = "in the file", f"in {judgments.name}"
     _refuse_missing(place, there, "query", label, (of_file, of_given))
-    documents = np.empty(len(own.grades), np.int64)
+    documents = np.empty(len(stored.grades), np.int64)
     for query, q in place.items():
-        ours, theirs = own.lookup(q), given.lookup(there[query])
+        ours, theirs = stored.lookup(q), judgments.lookup(there[query])
         what = f"query {shown(query)}: document"
         _refuse_missing(ours, theirs, what, label, (of_file, of_given))
         for document, i in ours.items():
             documents[i] = theirs[document]
-            one, other = own.grades[i], given.grades[theirs[document]]
+            one, other = stored.grades[i], judgments.grades[theirs[document]]
             if one != other:
                 grades = f"has grade {plain(one)} {of_file}, but {plain(other)} {of_given}"
                 raise _differing(label, f"{what} {shown(document)} {grades}")
-    return np.array([place[query] for query in given.query_ids], np.int64), documents
+    return np.array([place[query] for query in judgments.query_ids], np.int64), documents
 
 
 def _refuse_missing(
     ours: dict[bytes, int], theirs: dict[bytes, int], what: str, label: str, where: tuple[str, str]
 ) -> None:
     for one, other, here in ((ours, theirs, where[0]), (theirs, ours, where[1])):
-        if only := [each for each in one if each not in other]:
+        if only := [key for key in one if key not in other]:
             raise _differing(label, f"{what} {shown(only[0])} is judged only {here}", len(only) - 1)
 
 

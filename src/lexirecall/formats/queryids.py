@@ -29,7 +29,7 @@ class QueryIds(NamedTuple):
     """Why they are numbers of rows."""
 
 
-def query_ids(rows: JsonRows, forms: Sequence[RowForm], given: str | None = None) -> QueryIds:
+def query_ids(rows: JsonRows, forms: Sequence[RowForm], query_key: str | None = None) -> QueryIds:
     """Choose the ids of the queries: those under the key that is given, or under that of a form, or a usual one.
 
     >>> from lexirecall.formats.jsontext import rows_of
@@ -39,15 +39,15 @@ def query_ids(rows: JsonRows, forms: Sequence[RowForm], given: str | None = None
     "2 rows have the text 'why?'"
     """
     texts = tuple(_text(row.content, forms) for row in rows.rows)
-    paths = [given] if given is not None else [*(form.query for form in forms if form.query), *QUERY_IDS]
+    paths = [query_key] if query_key is not None else [*(form.query for form in forms if form.query), *QUERY_IDS]
     for path in dict.fromkeys(paths):
         values = [value_at(row.content, path) for row in rows.rows]
         if any(value is not None for value in values):
             _check(rows, values, path)
             return QueryIds(tuple(values), texts)
-    if given is not None:
+    if query_key is not None:
         keys = listed(dict.fromkeys(key for row in rows.rows for key in row.content), most=12)
-        raise FormatError(rows.name, None, f"no row has the key {shown(given)}", remedy=f"the keys are {keys}")
+        raise FormatError(rows.name, None, f"no row has the key {shown(query_key)}", remedy=f"the keys are {keys}")
     if None in texts:
         why = "its text is missing" if set(texts) == {None} else "some texts are missing"
     elif (most := Counter(texts).most_common(1)) and most[0][1] > 1:

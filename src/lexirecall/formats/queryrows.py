@@ -66,7 +66,7 @@ class QueryRows:
 
     def judgments(self) -> Judgments:
         """Return the judgments; what readers of results should know about the rows comes with them."""
-        num_repeated = sum(len(given) - len({*given}) for _, given in self._judged if isinstance(given, list))
+        num_repeated = sum(len(ids) - len({*ids}) for _, ids in self._judged if isinstance(ids, list))
         judgments = load_mapping(self.judged, self.name)
         return replace(judgments, num_repeated=num_repeated, remarks=tuple(self._remarks()))
 
@@ -74,7 +74,8 @@ class QueryRows:
     def judged(self) -> dict[Any, Mapping[Any, Any]]:
         """{query: {document: grade}}, all grades 1 unless the rows have grades."""
         return {
-            query: given if isinstance(given, Mapping) else dict.fromkeys(given, 1) for query, given in self._judged
+            query: documents if isinstance(documents, Mapping) else dict.fromkeys(documents, 1)
+            for query, documents in self._judged
         }
 
     @cached_property
@@ -107,27 +108,31 @@ class QueryRows:
 
     def _given(self, role: str, what: str) -> str | None:
         """Return the name of a key that the user gave; one that is for any file is for what this file was given as."""
-        given = self.columns or {}
-        return given.get(f"{role}.{what}") or (given.get(what) if role == self.role else None)
+        columns = self.columns or {}
+        return columns.get(f"{role}.{what}") or (columns.get(what) if role == self.role else None)
 
     def _side(self, role: str) -> list[tuple[Any, Any]]:
         """Return the documents of each query, as a list, or with a value for each."""
         path, values = self._documents(role), self._given(role, _VALUES[role])
         rows, ids = self.rows.rows, self.ids.ids
         found = [(row, query, value_at(row.content, path)) for row, query in zip(rows, ids, strict=True)]
-        key = self._document_key(path, [given for _, _, given in found if isinstance(given, list)], role)
-        side = [(row, query, self._listed(row, given, path, key)) for row, query, given in found if given is not None]
+        key = self._document_key(path, [documents for _, _, documents in found if isinstance(documents, list)], role)
+        side = [
+            (row, query, self._listed(row, documents, path, key))
+            for row, query, documents in found
+            if documents is not None
+        ]
         if values is None:
-            return [(query, given) for _, query, given in side]
-        return [(query, self._valued(row, given, values, _VALUES[role])) for row, query, given in side]
+            return [(query, documents) for _, query, documents in side]
+        return [(query, self._valued(row, documents, values, _VALUES[role])) for row, query, documents in side]
 
     def _documents(self, role: str) -> str:
         """Return the path of the documents of a side; raise unless there is exactly one that may be meant."""
-        if (given := self._given(role, "document")) is not None:
-            if not any(True for content in self._contents for _ in found_at(content, given)):
-                problem = f"no row has the key {shown(given)}"
+        if (path := self._given(role, "document")) is not None:
+            if not any(True for content in self._contents for _ in found_at(content, path)):
+                problem = f"no row has the key {shown(path)}"
                 raise FormatError(self.name, None, problem, remedy=f"the keys are {self._keys()}")
-            return given
+            return path
         found = self._paths(role)
         if len(found) == 1:
             return next(iter(found))
@@ -141,8 +146,8 @@ class QueryRows:
     def _none(self, role: str) -> FormatError:
         if texts := [*self._paths(role, are_texts=True)]:
             problem = f"the {_CALLED[role]} documents under {shown(texts[0])} are texts, not ids"
-            sides = {role: texts[0], **{each: path for each in _CALLED if (path := self._texts(each)) is not None}}
-            option = ",".join(f"{each}.document={path}" for each, path in sides.items())
+            sides = {role: texts[0], **{side: path for side in _CALLED if (path := self._texts(side)) is not None}}
+            option = ",".join(f"{side}.document={path}" for side, path in sides.items())
             remedy = f"to take equal texts for the same document, say --columns {option}, or columns= in Python"
             return FormatError(self.name, None, problem, remedy=remedy)
         problem = f"found no {_CALLED[role]} documents in rows with the keys {self._keys()}"
@@ -158,31 +163,31 @@ class QueryRows:
 
     def _document_key(self, path: str, lists: Sequence[list[Any]], role: str) -> str:
         """Return the key of the ids of documents that are objects; raise if it cannot be told."""
-        objects = [each for given in lists for each in given if isinstance(each, dict)]
+        objects = [document for documents in lists for document in documents if isinstance(document, dict)]
         keys = document_keys(objects) if objects else [""]
         if len(keys) == 1:
             return keys[0]
         if keys:
             raise self._several(role, [f"{path}[].{key}" for key in keys])
-        example = next((each for each in objects if not document_keys([each])), objects[0])
+        example = next((document for document in objects if not document_keys([document])), objects[0])
         problem = f"the documents under {shown(path)} have no key of ids in common, such as {shown(repr(example))}"
         remedy = f"name it, as in {_option(f'{role}.document', f'{path}[].KEY')}"
         raise FormatError(self.name, None, problem, remedy=remedy)
 
-    def _listed(self, row: PlacedRow, given: Any, path: str, key: str) -> Any:
+    def _listed(self, row: PlacedRow, documents: Any, path: str, key: str) -> Any:
         """Return the ids of a row, as a list or with their values; raise if there is anything else."""
-        if isinstance(given, Mapping):
-            return given
-        if not isinstance(given, list):
-            problem = f"expected a list of documents under {shown(path)}, found {shown(repr(given))}"
+        if isinstance(documents, Mapping):
+            return documents
+        if not isinstance(documents, list):
+            problem = f"expected a list of documents under {shown(path)}, found {shown(repr(documents))}"
             raise self.rows.error(row, problem, remedy="write a list of ids, or {document: number}")
-        ids = [each[key] if isinstance(each, dict) else each for each in given]
-        for each in ids:
-            if type(each) is not str:
+        ids = [document[key] if isinstance(document, dict) else document for document in documents]
+        for document in ids:
+            if type(document) is not str:
                 try:
-                    id_of(each)
+                    id_of(document)
                 except (TypeError, ValueError):
-                    problem = f"{shown(repr(each))} under {shown(path)} is not a document id"
+                    problem = f"{shown(repr(document))} under {shown(path)} is not a document id"
                     raise self.rows.error(row, problem, remedy=ID_SHAPE) from None
         return ids
 
@@ -221,8 +226,8 @@ def _inner(rows: JsonRows, key: str) -> Iterator[PlacedRow]:
             if not isinstance(inner, Mapping):
                 problem = f"expected objects under {shown(key)}, found {shown(repr(inner))}"
                 raise rows.error(row, problem)
-            own = {} if None in outer_ids else {"question_id": f"{outer}:{number}"}
-            yield PlacedRow(row.number, {**own, **inner})
+            id_field = {} if None in outer_ids else {"question_id": f"{outer}:{number}"}
+            yield PlacedRow(row.number, {**id_field, **inner})
 
 
 def _option(role: str, path: str = "KEY") -> str:

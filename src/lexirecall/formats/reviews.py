@@ -51,46 +51,46 @@ class Review:
 class Reviews:
     """Reviews whose labels agree."""
 
-    given: tuple[Review, ...]
+    reviews: tuple[Review, ...]
 
     def __post_init__(self) -> None:
-        for review in self.given:
+        for review in self.reviews:
             if not review.read:
                 what = f", besides {counted(len(review.priors), 'record')} of prior knowledge" if review.priors else ""
                 remedy = "screen or simulate, then export it again"
                 raise FormatError(review.name, None, f"no record has a label{what}", remedy=remedy)
-        for query in dict.fromkeys(review.query for review in self.given):
-            _check_agreement([review for review in self.given if review.query == query])
+        for query in dict.fromkeys(review.query for review in self.reviews):
+            _check_agreement([review for review in self.reviews if review.query == query])
 
     def left_out(self, query: str) -> frozenset[Record]:
         """Return the records of a dataset that any of its reviews knew before."""
-        return frozenset().union(*(review.priors for review in self.given if review.query == query))
+        return frozenset().union(*(review.priors for review in self.reviews if review.query == query))
 
     def judgments(self) -> Judgments:
         """Return the labels, with the number of records of each dataset as the corpus size."""
         grades: dict[bytes, dict[bytes, float]] = {}
         sizes: dict[bytes, int] = {}
-        for review in self.given:
+        for review in self.reviews:
             query, without = to_bytes(review.query), self.left_out(review.query)
             labels = {to_bytes(record): label for record, label in review.labels.items() if record not in without}
             grades[query] = grades.get(query, {}) | labels
             sizes[query] = review.num_records - len(without)
-        name = ", ".join(dict.fromkeys(review.name for review in self.given[:3]))
-        made = Judgments.from_grades(grades, name=name)
-        return replace(made, corpus_size=np.array([*sizes.values()], np.int64), remarks=tuple(self._remarks()))
+        name = ", ".join(dict.fromkeys(review.name for review in self.reviews[:3]))
+        judgments = Judgments.from_grades(grades, name=name)
+        return replace(judgments, corpus_size=np.array([*sizes.values()], np.int64), remarks=tuple(self._remarks()))
 
     def _remarks(self) -> Iterator[str]:
-        for query in dict.fromkeys(review.query for review in self.given):
+        for query in dict.fromkeys(review.query for review in self.reviews):
             if without := self.left_out(query):
-                own = [review for review in self.given if review.query == query]
-                num_relevant = sum(any(review.labels.get(record) == 1 for review in own) for record in without)
-                differ = any(review.priors != without for review in own)
+                reviews = [review for review in self.reviews if review.query == query]
+                num_relevant = sum(any(review.labels.get(record) == 1 for review in reviews) for record in without)
+                differ = any(review.priors != without for review in reviews)
                 of_all = ", of all runs together, because they differ" if differ else ""
                 yield (
                     f"{query}: prior knowledge is left out{of_all}: {counted(len(without), 'record')}, "
                     f"{num_relevant:,} of them relevant"
                 )
-        for review in self.given:
+        for review in self.reviews:
             if review.num_pending:
                 yield f"{review.name}: {counted(review.num_pending, 'record')} shown without a label, left out"
             if review.remark:

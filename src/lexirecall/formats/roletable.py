@@ -77,11 +77,11 @@ class RoleTable:
         """
         step = 1 + len(self.frame) // LOOKED_AT
         rows = np.arange(0, len(self.frame), step)
-        for series in (decoded(each).gather_every(step) for each in self.others):
+        for series in (decoded(column).gather_every(step) for column in self.others):
             if series.null_count() or series.n_unique() not in range(2, _FEW):
                 continue
             codes, values = number_values(series)
-            if all(re.fullmatch(NUMBER, str(each).strip(BLANKS)) for each in values.to_list()):
+            if all(re.fullmatch(NUMBER, str(value).strip(BLANKS)) for value in values.to_list()):
                 continue
             queries = self.ids("query", rows)
             runs = self.ids("run", rows).codes if self.columns.run else 0
@@ -264,24 +264,24 @@ def _plain(series: Any) -> Any:
     return values[codes.tolist()].alias(series.name)
 
 
-def open_frame(frame: Frame, kind: str, given: Given = None, *, name: str) -> RoleTable:
+def open_frame(frame: Frame, kind: str, named_columns: Given = None, *, name: str) -> RoleTable:
     """Take from a frame the columns that a `run`, `qrels`, `providers` or `groups` need; a lazy one is collected."""
     import narwhals as nw
 
     try:
         with _ONE_AT_A_TIME:
             native: Any = nw.from_native(frame)
-            names = [str(each) for each in native.collect_schema().names()]
-            columns = find_columns(names, kind, given, source=name)
+            names = [str(column) for column in native.collect_schema().names()]
+            columns = find_columns(names, kind, named_columns, source=name)
             used = used_columns(columns, kind)
             chosen = native.select(*used)
             is_lazy = isinstance(chosen, nw.LazyFrame)
-            is_unused = (each not in used and spelling(each) not in _NO_RUNS for each in names)
+            is_unused = (column not in used and spelling(column) not in _NO_RUNS for column in names)
             unused = [] if is_lazy or kind != "run" else compress(names, is_unused)
-            others = tuple(native.get_column(each) for each in unused if _kind(native[each]) == "text")
+            others = tuple(native.get_column(column) for column in unused if _kind(native[column]) == "text")
             table = RoleTable(chosen.collect() if is_lazy else chosen, columns, name, others=others)
     except nw.exceptions.DuplicateError as error:
-        find_columns([str(each) for each in getattr(frame, "columns", ())], kind, given, source=name)
+        find_columns([str(column) for column in getattr(frame, "columns", ())], kind, named_columns, source=name)
         problem = f"two columns have the same name: {' '.join(str(error).split())}"
         raise FormatError(name, None, problem, remedy="give each its own name") from None
     except ModuleNotFoundError as error:
@@ -294,4 +294,4 @@ def open_frame(frame: Frame, kind: str, given: Given = None, *, name: str) -> Ro
 
 def used_columns(columns: Columns, kind: str) -> list[str]:
     """Return the columns that are needed of a table, each once."""
-    return [*dict.fromkeys(each for each in columns.roles(kind).values() if each)]
+    return [*dict.fromkeys(column for column in columns.roles(kind).values() if column)]

@@ -75,10 +75,10 @@ class SortedRows:
         """Return for each judged document how many scores are higher, and how many the same; for each row the NaN."""
         above, tied = np.zeros((2, len(self.judged.documents)), np.int64)
         for row, part, kept in self._rows():
-            own, ascending = row[self.judged.documents[part]], np.sort(row[kept])
-            last = np.searchsorted(ascending, own, side="right")
+            thresholds, ascending = row[self.judged.documents[part]], np.sort(row[kept])
+            last = np.searchsorted(ascending, thresholds, side="right")
             above[part] = len(ascending) - last
-            tied[part] = last - np.searchsorted(ascending, own)
+            tied[part] = last - np.searchsorted(ascending, thresholds)
         return above, tied, np.count_nonzero(self.scores != self.scores, axis=1)
 
     def before(self, tied: IntArray, order: IntArray) -> IntArray:
@@ -119,18 +119,18 @@ class ArrayRows:
         """Return for each judged document how many scores are higher, and how many the same; for each row the NaN."""
         above, tied = np.zeros((2, len(self.judged.documents)), np.int64)
         only_in = self._only_in()
-        for some, rows, own in self._chunks(np.arange(len(above))):
-            above[some] = self._number(only_in(rows > own, some))
-            tied[some] = self._number(only_in(rows == own, some))
+        for some, rows, thresholds in self._chunks(np.arange(len(above))):
+            above[some] = self._number(only_in(rows > thresholds, some))
+            tied[some] = self._number(only_in(rows == thresholds, some))
         return above, tied, self._number(self.scores != self.scores)
 
     def before(self, tied: IntArray, order: IntArray) -> IntArray:
         """Return for each judged document how many of the same score are of a higher order."""
         before = np.zeros(len(tied), np.int64)
         only_in, every = self._only_in(), self._like(order)
-        for some, rows, own in self._chunks(np.flatnonzero(tied > 1)):
+        for some, rows, thresholds in self._chunks(np.flatnonzero(tied > 1)):
             is_first = every[None, :] > self._like(order[self.judged.documents[some]])[:, None]
-            before[some] = self._number(only_in((rows == own) & is_first, some))
+            before[some] = self._number(only_in((rows == thresholds) & is_first, some))
         return before
 
     def _chunks(self, wanted: IntArray) -> Iterator[tuple[IntArray, Any, Any]]:
@@ -139,8 +139,8 @@ class ArrayRows:
         for start in range(0, len(wanted), step):
             some = wanted[start : start + step]
             owners = self._like(self.judged.owners[some])
-            own = self.scores[owners, self._like(self.judged.documents[some])]
-            yield some, self.scores[owners, :], own[:, None]
+            thresholds = self.scores[owners, self._like(self.judged.documents[some])]
+            yield some, self.scores[owners, :], thresholds[:, None]
 
     def _only_in(self) -> Callable[[Any, IntArray], Any]:
         """Return a function that takes what is excluded out of flags for the rows of some judged documents."""

@@ -93,23 +93,23 @@ def found_at(content: Any, path: str) -> Iterator[tuple[str, Any]]:
         return
     for place in (place for place, sign in enumerate(path) if sign == "."):
         head, rest = path[:place], path[place + 1 :]
-        if head.endswith("[]") and (each := content.get(head[:-2])) is not None:
-            yield path, _within(each, rest)
+        if head.endswith("[]") and (objects := content.get(head[:-2])) is not None:
+            yield path, _within(objects, rest)
             return
         if head in content:
             yield from ((f"{head}.{more}", value) for more, value in found_at(content[head], rest))
             return
 
 
-def _within(given: Any, path: str) -> Any:
+def _within(value: Any, path: str) -> Any:
     """Return what a path leads to from each object of a list, as one list; if something is no list, that itself."""
-    if not isinstance(given, list):
-        return given
+    if not isinstance(value, list):
+        return value
     if not path.endswith("[]"):
-        return [value_at(each, path) for each in given]
-    parts = [value_at(each, path) if isinstance(each, dict) else each for each in given]
+        return [value_at(item, path) for item in value]
+    parts = [value_at(item, path) if isinstance(item, dict) else item for item in value]
     odd = [part for part in parts if not (part is None or isinstance(part, list))]
-    return odd[0] if odd else [each for part in parts for each in part or ()]
+    return odd[0] if odd else [item for part in parts for item in part or ()]
 
 
 def _matching(content: JsonObject, pattern: str) -> Iterator[tuple[str, Any]]:
@@ -145,7 +145,7 @@ def paths_to(rows: Iterable[JsonObject], role: str, within: str = "", *, are_tex
                     is_it = _are_texts(value, form) if are_texts else _may_be_documents(path, value, form, role)
                     if is_it and path not in found:
                         found[path] = form
-                        sought = [each for each in sought if each is not form or "*" in form.path(role)]
+                        sought = [other for other in sought if other is not form or "*" in form.path(role)]
     return found
 
 
@@ -156,12 +156,12 @@ def _may_lead(path: str, row: JsonObject) -> bool:
 
 
 def _are_texts(value: Any, form: RowForm) -> bool:
-    return form.has_texts and isinstance(value, list) and any(isinstance(each, str) for each in value)
+    return form.has_texts and isinstance(value, list) and any(isinstance(item, str) for item in value)
 
 
 def _may_be_documents(path: str, value: Any, form: RowForm, role: str) -> bool:
     """Tell whether a value may be documents by their ids; where many keys will do, it must look like them."""
-    are_objects = isinstance(value, list) and any(isinstance(each, dict) and document_keys([each]) for each in value)
+    are_objects = isinstance(value, list) and any(isinstance(item, dict) and document_keys([item]) for item in value)
     if form.has_texts:
         return are_objects
     if form.path(role).endswith(".*"):
@@ -175,7 +175,7 @@ def document_keys(objects: Sequence[JsonObject]) -> list[str]:
     >>> document_keys([{"id": "a", "page_content": "..."}, {"id": "b", "doc_id": "c"}])
     ['id']
     """
-    return [key for key in DOCUMENT_IDS if all(each.get(key) is not None for each in objects)]
+    return [key for key in DOCUMENT_IDS if all(document.get(key) is not None for document in objects)]
 
 
 def is_row(content: JsonObject) -> bool:
@@ -198,5 +198,5 @@ def rows_within(content: JsonObject) -> dict[str, list[Any]]:
     return {
         key: value
         for key, value in content.items()
-        if isinstance(value, list) and value and all(isinstance(each, dict) for each in value)
+        if isinstance(value, list) and value and all(isinstance(row, dict) for row in value)
     }

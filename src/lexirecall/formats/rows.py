@@ -303,4 +303,4 @@ def _unjudged(runs: IntArray, queries: Ids, numbers: IntArray, num_runs: int) ->
         texts = queries.texts()
         for pair in pairs.tolist():
             found[pair // len(texts)].add(texts[pair % len(texts)].encode())
-    return [frozenset(each) for each in found]
+    return [frozenset(unjudged) for unjudged in found]

@@ -73,7 +73,7 @@ def positions_of(
     """
     by_name = counted if isinstance(counted, Mapping) else {name: counted}
     first = next(iter(by_name.values()))
-    runs = [run_of(each, conventions, own) for own, each in by_name.items()]
+    runs = [run_of(counts, conventions, label) for label, counts in by_name.items()]
     is_positive = first.judgments.grades[first.documents] > 0
     missing = first.judgments.num_positive - first.segments.filter(is_positive).sizes
     return Positions.stack(first.judgments, runs, conventions, first.num_documents + missing)

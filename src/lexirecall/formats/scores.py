@@ -66,10 +66,10 @@ def project_scores(
     num_documents = axes.num_documents - np.diff(excluded.offsets)
     segments = Segments(wanted.offsets)
     by_name = {
-        each: ScoreCounts(
+        label: ScoreCounts(
             judgments, segments, numbers, *count_rows(*array, wanted, excluded, order, axes), num_documents
         )
-        for each, array in arrays.items()
+        for label, array in arrays.items()
     }
     return positions_of(by_name, conventions)
 
@@ -77,18 +77,18 @@ def project_scores(
 def _arrays(runs: Mapping[Any, Any]) -> dict[str, tuple[Any, Any]]:
     """Return the scores of each run, by its name as text."""
     arrays: dict[str, tuple[Any, Any]] = {}
-    for name, given in runs.items():
+    for name, scores in runs.items():
         if str(name) in arrays:
             raise UsageError(f"two runs have the same name: {str(name)!r}", remedy="rename one; names are text")
-        arrays[str(name)] = _matrix(given, str(name))
+        arrays[str(name)] = _matrix(scores, str(name))
     return arrays
 
 
-def _matrix(given: Any, name: str) -> tuple[Any, Any]:
-    if hasattr(given, "tocsr"):
+def _matrix(scores: Any, name: str) -> tuple[Any, Any]:
+    if hasattr(scores, "tocsr"):
         problem = f"the scores of {name} are a sparse matrix, but every document needs a score"
         raise UsageError(problem, remedy="give scores.toarray(), and exclude the documents that have no score")
-    array, namespace = array_of(given, f"the scores of {name}")
+    array, namespace = array_of(scores, f"the scores of {name}")
     if len(array.shape) != 2 or 0 in array.shape:
         problem = f"the scores of {name} have the shape {list(array.shape)}, but must be [queries, documents]"
         raise UsageError(problem, remedy="give a row for each query, with a score for each document")
@@ -107,7 +107,7 @@ def _axes(arrays: Mapping[str, tuple[Any, Any]], query_ids: list[Any] | None, do
             )
             raise UsageError(problem, remedy="all runs score the same documents for the same queries")
     ids = _ids(query_ids, num_queries, "query")
-    queries = [str(q) for q in range(num_queries)] if ids is None else [to_text(each) for each in ids]
+    queries = [str(q) for q in range(num_queries)] if ids is None else [to_text(query) for query in ids]
     return Axes(queries, _ids(document_ids, num_documents, "document"), num_documents)
 
 
@@ -122,7 +122,7 @@ def _ids(values: list[Any] | None, size: int, what: str) -> list[bytes] | None:
     ids = [_id(value, name, what) for value in values]
     if len(set(ids)) < size:
         seen: set[bytes] = set()
-        twice = next(each for each in ids if each in seen or seen.add(each))  # type: ignore[func-returns-value]
+        twice = next(key for key in ids if key in seen or seen.add(key))  # type: ignore[func-returns-value]
         raise FormatError(name, None, f"the id {to_text(twice)!r} occurs twice", remedy="ids are compared as text")
     return ids
 

@@ -41,43 +41,43 @@ def sides_of(
       give judgments and runs, or one file of rows that hold both
     """
     with ExitStack() as stack:
-        own = qrels
+        judgments = qrels
         if (source := _one_file(qrels)) is not None:
             stack.enter_context(source)
             if is_review(source):
-                yield _with_reviews(reviews_in(source).given[0], source, named)
+                yield _with_reviews(reviews_in(source).reviews[0], source, named)
                 return
-            own = _rows_in(source, "qrels", columns) or source
-        if is_rows(own):
-            runs = _with_own(own, source, named, columns, stdin_name)
-            is_left_out = own.holds("run") and not any(run.run is own for run in runs)
-            yield replace(own, leaves_run=True) if is_left_out else own, runs
+            judgments = _rows_in(source, "qrels", columns) or source
+        if is_rows(judgments):
+            runs = _with_own(judgments, source, named, columns, stdin_name)
+            is_left_out = judgments.holds("run") and not any(run.run is judgments for run in runs)
+            yield replace(judgments, leaves_run=True) if is_left_out else judgments, runs
             return
         if not named:
             raise UsageError("no runs are given", remedy="give judgments and runs, or one file of rows that hold both")
-        yield own, named
+        yield judgments, named
 
 
 def _with_own(
-    own: "QueryRows", first: Source | None, named: list[NamedRun], columns: Given, stdin_name: str | None
+    judgments: "QueryRows", first: Source | None, named: list[NamedRun], columns: Given, stdin_name: str | None
 ) -> list[NamedRun]:
     """Return the runs beside judgments that are rows: these bring a run if no other is given, or only rows are."""
-    read = [_read(run, first, own, columns) for run in named]
+    read = [_read(run, first, judgments, columns) for run in named]
     rows = [run.run for run in read if is_rows(run.run) and run.run.holds("qrels") and run.run.holds("run")]
-    for each in rows:
-        if each is not own:
-            _check_agreement(own, each)
-    is_first_run = len(rows) == len(read) and own not in rows and not any(run.is_given for run in named)
-    if named and not (is_first_run and own.holds("run")):
+    for other in rows:
+        if other is not judgments:
+            _check_agreement(judgments, other)
+    is_first_run = len(rows) == len(read) and judgments not in rows and not any(run.is_given for run in named)
+    if named and not (is_first_run and judgments.holds("run")):
         return read
     if "document" in (columns or {}):
         problem = "columns: document is given for rows that hold judgments and a run"
         raise UsageError(problem, remedy="say which is meant: qrels.document or run.document")
     is_stdin = first is not None and first.path == "-"
-    return [NamedRun((stdin_name if is_stdin else None) or own.run_name, own), *read]
+    return [NamedRun((stdin_name if is_stdin else None) or judgments.run_name, judgments), *read]
 
 
-def _with_reviews(own: "Review", first: Source, named: list[NamedRun]) -> tuple[Judgments, list[NamedRun]]:
+def _with_reviews(first_review: "Review", first: Source, named: list[NamedRun]) -> tuple[Judgments, list[NamedRun]]:
     """Return the judgments of all reviews that are given, and the runs; a review brings a run as rows do."""
     from lexirecall.formats.reviews import Reviews
 
@@ -85,19 +85,20 @@ def _with_reviews(own: "Review", first: Source, named: list[NamedRun]) -> tuple[
     for run in named:
         source = _one_file(run.run)
         if _is_same_file(source, first):
-            found.append((run, own))
+            found.append((run, first_review))
         elif source is None or not source.is_regular:
             found.append((run, None))
         else:
             with source:
-                found.append((run, reviews_in(source).given[0] if is_review(source) else None))
-    others = [review for _, review in found if review is not None and review is not own]
-    if all(review is not None and review is not own for _, review in found) and not any(run.is_given for run in named):
-        found = [(NamedRun(own.run_name, first), own), *found]
-    reviews = Reviews((own, *others))
+                found.append((run, reviews_in(source).reviews[0] if is_review(source) else None))
+    others = [review for _, review in found if review is not None and review is not first_review]
+    all_are_others = all(review is not None and review is not first_review for _, review in found)
+    if all_are_others and not any(run.is_given for run in named):
+        found = [(NamedRun(first_review.run_name, first), first_review), *found]
+    reviews = Reviews((first_review, *others))
     judgments = reviews.judgments()
-    if not any(review is own for _, review in found):
-        remark = f"{own.name} holds a run too, which is left out because other runs are given"
+    if not any(review is first_review for _, review in found):
+        remark = f"{first_review.name} holds a run too, which is left out because other runs are given"
         judgments = replace(judgments, remarks=(*judgments.remarks, remark))
     return judgments, [run if review is None else _as_run(run, review, reviews) for run, review in found]
 
@@ -119,11 +120,11 @@ def may_hold_both(qrels: Any, columns: Given = None) -> bool:
         return False  # whoever reads it will say what is wrong
 
 
-def _one_file(given: Any) -> Source | None:
+def _one_file(side: Any) -> Source | None:
     """Return the source of an input that is one file."""
-    if isinstance(given, Source):
-        return given
-    paths = matching(given) if is_path(given, "qrels") else ()
+    if isinstance(side, Source):
+        return side
+    paths = matching(side) if is_path(side, "qrels") else ()
     return Source(paths[0]) if len(paths) == 1 else None
 
 
@@ -150,11 +151,11 @@ def _may_hold_rows(source: Source, role: str, columns: Given) -> bool:
     return may_hold_rows(source)
 
 
-def _read(run: NamedRun, first: Source | None, own: "QueryRows", columns: Given) -> NamedRun:
+def _read(run: NamedRun, first: Source | None, judgments: "QueryRows", columns: Given) -> NamedRun:
     """Read a run that is rows; the file of the judgments has been read."""
     source = _one_file(run.run)
     if _is_same_file(source, first):
-        return run._replace(run=own)
+        return run._replace(run=judgments)
     if source is None or not source.is_regular:
         return run
     with source:

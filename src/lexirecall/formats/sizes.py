@@ -28,24 +28,24 @@ def checked_size(size: Any) -> int:
     return int(size)
 
 
-def with_own_sizes(given: IntArray | None, judgments: Judgments) -> IntArray | None:
+def with_own_sizes(corpus_size: IntArray | None, judgments: Judgments) -> IntArray | None:
     """Return n of each query: as given, or as the judgments have it; raise if these differ.
 
     >>> judgments = Judgments.from_grades({b"q": {b"a": 1}})
     >>> with_own_sizes(None, judgments) is None
     True
     """
-    own = judgments.corpus_size
-    if given is None or own is None:
-        return own if given is None else given
-    if (differing := np.flatnonzero(given != own)).size:
+    judged_sizes = judgments.corpus_size
+    if corpus_size is None or judged_sizes is None:
+        return judged_sizes if corpus_size is None else corpus_size
+    if (differing := np.flatnonzero(corpus_size != judged_sizes)).size:
         q = int(differing[0])
-        problem = f"the corpus size of query {shown(judgments.queries[q])} is {given[q]}, but {own[q]}"
+        problem = f"the corpus size of query {shown(judgments.queries[q])} is {corpus_size[q]}, but {judged_sizes[q]}"
         raise DataError(f"{problem} in {judgments.name}", remedy="leave out the corpus size")
-    return given
+    return corpus_size
 
 
-def agreed_sizes(given: IntArray | None, runs: Sequence[RunPositions], queries: Sequence[str]) -> IntArray | None:
+def agreed_sizes(corpus_size: IntArray | None, runs: Sequence[RunPositions], queries: Sequence[str]) -> IntArray | None:
     """Return n of each query: as given, or as positions files have it; raise if these differ.
 
     >>> from lexirecall.segments import Segments
@@ -59,16 +59,16 @@ def agreed_sizes(given: IntArray | None, runs: Sequence[RunPositions], queries: 
     lexirecall.errors.DataError: the corpus size of query 'q' is 100, but 90 in the positions file of a
       leave out the corpus size, or project the runs again with the same one
     """
-    sizes, giver = given, ""
+    sizes, giver = corpus_size, ""
     for run in runs:
-        own = run.corpus_size
-        if own is None:
+        run_sizes = run.corpus_size
+        if run_sizes is None:
             continue
         if sizes is None:
-            sizes, giver = own, f" in the positions file of {run.name}"
-        elif (differing := np.flatnonzero(sizes != own)).size:
+            sizes, giver = run_sizes, f" in the positions file of {run.name}"
+        elif (differing := np.flatnonzero(sizes != run_sizes)).size:
             q = int(differing[0])
-            problem = f"the corpus size of query {shown(queries[q])} is {sizes[q]}{giver}, but {own[q]}"
+            problem = f"the corpus size of query {shown(queries[q])} is {sizes[q]}{giver}, but {run_sizes[q]}"
             raise DataError(
                 f"{problem} in the positions file of {run.name}",
                 remedy="leave out the corpus size, or project the runs again with the same one",

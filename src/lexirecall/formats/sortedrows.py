@@ -195,16 +195,16 @@ class _Stream(NamedTuple):
         import pyarrow as pa
 
         table = self._table(rows, lambda row: self._ids_of(rows, row))
-        made = {}
+        columns = {}
         for role, name in self.columns.roles("run").items():
             if role in ("score", "rank"):
-                made[role] = pa.array(table.numbers(role))
+                columns[role] = pa.array(table.numbers(role))
             elif name:
                 ids = table.ids(role)
                 texts = ids.values.to_native().cast(pa.large_string()).combine_chunks()
                 self._check_text(texts, rows, role)
-                made[role] = pa.DictionaryArray.from_arrays(pa.array(ids.codes), texts)
-        return pa.table(made)
+                columns[role] = pa.DictionaryArray.from_arrays(pa.array(ids.codes), texts)
+        return pa.table(columns)
 
     def _check_text(self, texts: Any, rows: "pa.Table", role: str) -> None:
         """Raise if some texts are not what their type says, as Spark may give them."""
@@ -301,7 +301,7 @@ class _Answers:
         runs, *counts = np.concatenate(self._counts).T
         num_retrieved = read.num_retrieved.copy()
         num_retrieved[rankings] = lengths
-        unjudged, duplicates = (np.bincount(runs, each, len(read.runs)).astype(np.int64) for each in counts)
+        unjudged, duplicates = (np.bincount(runs, count, len(read.runs)).astype(np.int64) for count in counts)
         return read._replace(
             found=np.concatenate([read.found, *self._found]),
             num_retrieved=num_retrieved,

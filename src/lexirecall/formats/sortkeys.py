@@ -39,11 +39,11 @@ def keys_of(positions: "Positions", level: float) -> "pa.Table":
     import pyarrow as pa
 
     keys = sort_keys(positions.at_level(level))
-    given = positions.judgments
-    ids = column_as_given(given.queries, given.query_type)
-    queries = pa.array(ids, pa.string() if given.query_type == TEXT else None)
+    judgments = positions.judgments
+    ids = column_as_given(judgments.queries, judgments.query_type)
+    queries = pa.array(ids, pa.string() if judgments.query_type == TEXT else None)
     rankings = np.flatnonzero(np.diff(keys.offsets))
-    run, query = (pa.array(each) for each in np.divmod(rankings, len(given.queries)))
+    run, query = (pa.array(numbers) for numbers in np.divmod(rankings, len(judgments.queries)))
     return pa.table({
         "run": pa.array(positions.runs, pa.string()).take(run),
         "query": queries.take(query),

@@ -59,11 +59,11 @@ class TableFiles:
         """Return the columns that come from folders such as run=bm25."""
         return tuple(dict.fromkeys(key for path in self.paths for key in self.partition(path)))
 
-    def columns(self, kind: str, given: Given) -> Columns:
+    def columns(self, kind: str, named_columns: Given) -> Columns:
         """Find the columns that a `run`, `qrels` or `providers` need, in the first file and in the folders."""
-        own = [*parquet_types(self.paths[0])] if self.header is None else [*self.header.names]
-        names = [*own, *(key for key in self.keys if self.header is not None or key not in own)]
-        return find_columns(names, kind, given, source=self.name)
+        columns = [*parquet_types(self.paths[0])] if self.header is None else [*self.header.names]
+        names = [*columns, *(key for key in self.keys if self.header is not None or key not in columns)]
+        return find_columns(names, kind, named_columns, source=self.name)
 
     def partition(self, path: str) -> dict[str, str | None]:
         """Return the values of such columns in one of the files, None for a missing value."""
@@ -72,7 +72,7 @@ class TableFiles:
         return {key: None if value == _NO_VALUE else unquote(value) for key, value in pairs}
 
 
-def common_header(paths: tuple[str, ...], kind: str, given: Given) -> Header | None:
+def common_header(paths: tuple[str, ...], kind: str, named_columns: Given) -> Header | None:
     """Return the header of all the CSV files in a folder; None if they are Parquet."""
     first: Header | None = None
     for path in paths:
@@ -80,8 +80,12 @@ def common_header(paths: tuple[str, ...], kind: str, given: Given) -> Header | N
             if source.type is FileType.PARQUET:
                 return None
             headers = possible_headers(source.head)
-            known = (each for each in headers if each == first or (first is None and has_usual_columns(each.names)))
-            header = next(known, None) or csv_header(source, kind, given) or next(iter(headers), None)
+            known = (
+                candidate
+                for candidate in headers
+                if candidate == first or (first is None and has_usual_columns(candidate.names))
+            )
+            header = next(known, None) or csv_header(source, kind, named_columns) or next(iter(headers), None)
         if header is None or (first is not None and header != first):
             problem = "the file has no header" if first is None else f"the header differs from that of {paths[0]}"
             raise FormatError(path, 1, problem, remedy="all files of a folder need the same first line")
@@ -96,12 +100,12 @@ class UnopenedTable:
     files: TableFiles
     source: Source
     kind: str
-    given: Given
+    named_columns: Given
 
     @cached_property
     def table(self) -> RoleTable:
         """The whole table."""
-        return open_tables(self.files, self.source, self.kind, self.given)
+        return open_tables(self.files, self.source, self.kind, self.named_columns)
 
     def splits(self, columns: Columns) -> str:
         """Say which unused column of a Parquet file may name runs; what is large is not read for that."""
@@ -112,14 +116,14 @@ class UnopenedTable:
         return self.table.splits() if has_texts else ""
 
 
-def open_tables(files: TableFiles, source: Source, kind: str, given: Given = None) -> RoleTable:
+def open_tables(files: TableFiles, source: Source, kind: str, named_columns: Given = None) -> RoleTable:
     """Open a file, or a folder, of a table of a `run`, `qrels` or `providers`."""
     if files.header is not None:
-        table = _open_csv(files, files.header, source, kind, given)
+        table = _open_csv(files, files.header, source, kind, named_columns)
     elif files.folder is not None:
-        table = _open_folder(files, kind, given)
+        table = _open_folder(files, kind, named_columns)
     else:
-        table = _open_parquet(source, kind, given)
+        table = _open_parquet(source, kind, named_columns)
     advance_whole(source)
     return table
 
@@ -130,11 +134,11 @@ def advance_whole(source: Source) -> None:
         source.advance(source.size)
 
 
-def _open_folder(files: TableFiles, kind: str, given: Given) -> RoleTable:
+def _open_folder(files: TableFiles, kind: str, named_columns: Given) -> RoleTable:
     """Take the Parquet files of a folder as one table; folders such as run=bm25 are columns of it."""
     pl = polars_for(files.name)
     schema = dict.fromkeys(files.keys, pl.String)
-    check_alike(files, files.columns(kind, given), kind)
+    check_alike(files, files.columns(kind, named_columns), kind)
 
     for path in files.paths:
         _check_size(path, path)
@@ -144,11 +148,11 @@ def _open_folder(files: TableFiles, kind: str, given: Given) -> RoleTable:
 
     try:
         with _said_of(files.name):
-            return open_frame(scan([*files.paths]), kind, given, name=files.name)
+            return open_frame(scan([*files.paths]), kind, named_columns, name=files.name)
     except FormatError as error:
         for path in files.paths:  # one of them may be to blame
             with _said_of(path):
-                open_frame(scan([path]), kind, given, name=path)
+                open_frame(scan([path]), kind, named_columns, name=path)
         raise error from None
 
 
@@ -157,16 +161,16 @@ def check_alike(files: TableFiles, columns: Columns, kind: str) -> None:
     first, *others = files.paths
     types = parquet_types(first) if others else {}
     for path in others:
-        own = parquet_types(path)
-        for name in own:
+        file_types = parquet_types(path)
+        for name in file_types:
             if name not in types and name not in files.keys:
                 problem = f"the column {name!r} is not in {first}"
                 raise FormatError(path, None, problem, remedy=_ALIKE)
         for name in used_columns(columns, kind):
-            if name in types and name not in own and name not in files.keys:
+            if name in types and name not in file_types and name not in files.keys:
                 raise FormatError(path, None, f"the column {name!r} of {first} is missing", remedy=_ALIKE)
-            if name in own and own[name] not in (types[name], "Null", "null"):
-                problem = f"the column {name!r} has the type {own[name]}, but {types[name]} in {first}"
+            if name in file_types and file_types[name] not in (types[name], "Null", "null"):
+                problem = f"the column {name!r} has the type {file_types[name]}, but {types[name]} in {first}"
                 raise FormatError(path, None, problem, remedy=_ALIKE)
 
 
@@ -184,7 +188,7 @@ def parquet_types(path: str) -> dict[str, str]:
             return {field.name: str(field.type) for field in parquet.read_schema(path)}
 
 
-def _open_parquet(source: Source, kind: str, given: Given) -> RoleTable:
+def _open_parquet(source: Source, kind: str, named_columns: Given) -> RoleTable:
     pl = polars_for(source.name)
     import polars.selectors as cs
 
@@ -196,14 +200,14 @@ def _open_parquet(source: Source, kind: str, given: Given) -> RoleTable:
             scanned = pl.scan_parquet(content, glob=False)
             if kind == "run" and source.size <= _MOST_BYTES:
                 used = used_columns(
-                    find_columns(scanned.collect_schema().names(), kind, given, source=source.name), kind
+                    find_columns(scanned.collect_schema().names(), kind, named_columns, source=source.name), kind
                 )
                 scanned = scanned.select(pl.col(used), (cs.string() | cs.categorical()) - cs.by_name(used)).collect()
-            return open_frame(scanned, kind, given, name=source.name)
-        columns = find_columns([*pl.read_parquet_schema(content)], kind, given, source=source.name)
+            return open_frame(scanned, kind, named_columns, name=source.name)
+        columns = find_columns([*pl.read_parquet_schema(content)], kind, named_columns, source=source.name)
         content.seek(0)
         table: Frame = pl.read_parquet(content, columns=used_columns(columns, kind))
-        return open_frame(table, kind, given, name=source.name)
+        return open_frame(table, kind, named_columns, name=source.name)
 
 
 def check_whole(content: Any, name: str) -> None:
@@ -233,21 +237,21 @@ def check_rows_of_size(num_rows: int, size: int, name: str) -> None:
         raise FormatError(name, None, problem, remedy="are they all the same? Write them as text, if you trust them")
 
 
-def _open_csv(files: TableFiles, header: Header, source: Source, kind: str, given: Given) -> RoleTable:
+def _open_csv(files: TableFiles, header: Header, source: Source, kind: str, named_columns: Given) -> RoleTable:
     """Take the cells of CSV files as one table of texts."""
     pl = polars_for(files.name)
-    used = used_columns(find_columns([*header.names, *files.keys], kind, given, source=files.name), kind)
+    used = used_columns(find_columns([*header.names, *files.keys], kind, named_columns, source=files.name), kind)
     sources = [source] if files.folder is None else [Source(path) for path in files.paths]
     is_small = kind == "run" and files.folder is None and source.size <= _MOST_BYTES
     others = [name for name in header.names if is_small and name not in used and header.names.count(name) == 1]
     parts, rows = [], []
-    for each in sources:
-        cells, kept = _cells(each, header, [name for name in used if name in header.names], others)
-        values = files.partition(each.path) if files.folder is not None else {}
+    for file in sources:
+        cells, kept = _cells(file, header, [name for name in used if name in header.names], others)
+        values = files.partition(file.path) if files.folder is not None else {}
         missing = {key: pl.lit(values.get(key), pl.String) for key in used if key not in header.names}
         parts.append(cells.with_columns(**missing).select(*used, *others))
         rows.append(kept)
-    table = open_frame(pl.concat(parts), kind, given, name=files.name)
+    table = open_frame(pl.concat(parts), kind, named_columns, name=files.name)
 
     def place(row: int) -> tuple[str, int]:
         part = 0

@@ -70,7 +70,7 @@ class TableFileRun:
     ) -> list[RunPositions]:
         """Read all rows, in batches if the compiled reader knows them."""
         whole = self.unopened
-        if (batches := batches_of_files(whole.files, whole.source, whole.given)) is None:
+        if (batches := batches_of_files(whole.files, whole.source, whole.named_columns)) is None:
             return self._table.runs(judgments, conventions, units, needs_judged=needs_judged)
         columns, rows = batches
         rest: TableReading = {"needs_judged": needs_judged, "is_given": self.is_given}

@@ -68,18 +68,20 @@ class _Keys(NamedTuple):
 
 
 def text_rows(
-    source: Source, role: str | None = None, given: Given = None, *, told_by_name: bool = True
+    source: Source, role: str | None = None, named_columns: Given = None, *, told_by_name: bool = True
 ) -> Iterator[TextRow]:
-    """Give the rows of a file; `given` are the names of columns.
+    """Give the rows of a file; `named_columns` are the names of columns.
 
     `role` says what the ids name, if that is known. Otherwise the key of the id tells, or else the name of the file.
     """
-    check_given(given)
+    check_given(named_columns)
     head = source.head.removeprefix(BYTE_ORDER_MARK).lstrip()
     if head.startswith((b"[", PARQUET)):
         found = "a JSON list" if head.startswith(b"[") else "a Parquet file"
         raise FormatError(source.name, None, f"texts are read line by line, but this is {found}", remedy=SHAPE)
-    finder = _Finder(source.name, role, role_by_name(source.path) if role is None and told_by_name else role, given)
+    finder = _Finder(
+        source.name, role, role_by_name(source.path) if role is None and told_by_name else role, named_columns
+    )
     return _json_rows(source, finder) if head.startswith(b"{") else _tabbed_rows(source, finder)
 
 
@@ -131,7 +133,7 @@ class _Finder(NamedTuple):
     """Whose ids are looked for, if that is known."""
     hint: str | None
     """Whose they are if their name does not tell."""
-    given: Given
+    named_columns: Given
 
     def header(self, line: bytes) -> _Keys | None:
         """Return where ids and texts are if a first line names columns."""
@@ -160,12 +162,12 @@ class _Finder(NamedTuple):
 
     def _named(self, names: Sequence[str], role: str, number: int) -> str | None:
         """Return the name of a role: the one given for texts, the one given for any file, or a usual one."""
-        given = self.given or {}
-        wanted = given.get(f"texts.{role}")
+        columns = self.named_columns or {}
+        wanted = columns.get(f"texts.{role}")
         if wanted is not None and wanted not in names:
             problem = f"found no {wanted!r} among {listed(map(shown, names), 12)}"
             raise FormatError(self.source, number, problem, remedy="check --columns")
-        wanted = wanted or given.get(role)
+        wanted = wanted or columns.get(role)
         if wanted in names:
             return wanted
         by_spelling = {spelling(name): name for name in reversed(names)}
@@ -174,7 +176,7 @@ class _Finder(NamedTuple):
     def _texts(self, names: Sequence[str], number: int) -> tuple[str, ...]:
         """Return the names of the title and the text; if a text is given, of that alone."""
         text = self._named(names, "text", number)
-        if text is not None and text in ((self.given or {}).get(name) for name in ("text", "texts.text")):
+        if text is not None and text in ((self.named_columns or {}).get(name) for name in ("text", "texts.text")):
             return (text,)
         titles = (name for name in names if spelling(name) == "title")
         return tuple(name for name in (next(titles, None), text) if name is not None)

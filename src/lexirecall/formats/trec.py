@@ -308,9 +308,9 @@ def _judged_twice(
 def listed_twice(source: Source, error: DuplicateDocument) -> FormatError:
     """Return the error that names both lines, and both tags if the lines may be of two runs."""
     wanted = [error.query, error.document]
-    (first, one), (second, other) = islice((each for each in lines(source) if each[1][0:3:2] == wanted), 2)
+    (first, one), (second, other) = islice((line for line in lines(source) if line[1][0:3:2] == wanted), 2)
     remedy = "remove one of them"
-    if len({each[5] for each in (one, other) if len(each) > 5}) > 1:
+    if len({fields[5] for fields in (one, other) if len(fields) > 5}) > 1:
         remedy = (
             f"if {shown(one[5])} and {shown(other[5])} are two runs, give each a file of its own; otherwise {remedy}"
         )

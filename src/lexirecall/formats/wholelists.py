@@ -73,14 +73,16 @@ class JoinedRun:
     """For each query that any of them answers, the ids in order."""
 
     def __post_init__(self) -> None:
-        answered = ((query, [each for each in lists if each is not None]) for query, lists in self.calls)
+        answered = ((query, [documents for documents in lists if documents is not None]) for query, lists in self.calls)
         joined = {query: _union(lists) for query, lists in answered if lists}
         object.__setattr__(self, "joined", joined)
 
     @property
     def num_repeats(self) -> IntArray:
         """How many documents of each judged query were there before, in an earlier run, [Q]."""
-        sizes = [sum(len(each or ()) for each in lists) - len(self.joined.get(q, ())) for q, lists in self.calls]
+        sizes = [
+            sum(len(documents or ()) for documents in lists) - len(self.joined.get(q, ())) for q, lists in self.calls
+        ]
         return np.array(sizes, np.int64)
 
     def runs(
@@ -91,11 +93,11 @@ class JoinedRun:
 
         rankings = (RankedList(query, list(documents), None) for query, documents in self.joined.items())
         uncut = replace(conventions, depth=None)
-        made = project_rankings(self.name, rankings, judgments, uncut, units, needs_judged=needs_judged)
+        positions = project_rankings(self.name, rankings, judgments, uncut, units, needs_judged=needs_judged)
         runs = self.calls.runs
         return [
             replace(
-                made,
+                positions,
                 num_unjudged=len(frozenset().union(*(run.unjudged for run in runs))),
                 num_duplicates=sum(run.num_duplicates for run in runs),
                 num_extra=sum(run.num_extra for run in runs),

@@ -150,10 +150,10 @@ class DuckdbRun:
         is_of_runs = name == table.columns.run
         if not (is_of_runs or table.kind(name) == "text"):
             return None
-        made, label = f"{_VALUES}{at}", f"counting {'runs' if is_of_runs else 'queries'} in {table.label}"
+        numbers, label = f"{_VALUES}{at}", f"counting {'runs' if is_of_runs else 'queries'} in {table.label}"
         with table.explained():
             table.session.make(
-                made,
+                numbers,
                 "SELECT value, CAST(row_number() OVER (ORDER BY first) - 1 AS INTEGER) AS number FROM ("
                 f"SELECT value, min(place) AS first FROM (SELECT c{at} AS value, row_number() OVER () AS place "
                 f"FROM {rows}) GROUP BY value)",
@@ -162,7 +162,7 @@ class DuckdbRun:
             )
             most = "" if is_of_runs else f"WHERE number <= {_MOST_NUMBERED} "
             values = table.session.table(
-                f"SELECT value FROM {made} {most}ORDER BY number", label=label, source=table.label
+                f"SELECT value FROM {numbers} {most}ORDER BY number", label=label, source=table.label
             )
         if is_of_runs and self.is_given:
             check_one_run(name, len(values), table.label)

@@ -197,13 +197,13 @@ class _WaitingThread:
         self._connection, self._pool, self._progress = connection, pool, progress
         self._done = 0
 
-    def begin(self, ask: Callable[..., Any], *given: Any) -> "Future[Any]":
+    def begin(self, ask: Callable[..., Any], *arguments: Any) -> "Future[Any]":
         """Ask for something in the other thread."""
-        return self._pool.submit(ask, *given)
+        return self._pool.submit(ask, *arguments)
 
-    def answer(self, ask: Callable[..., Any], *given: Any) -> Any:
+    def answer(self, ask: Callable[..., Any], *arguments: Any) -> Any:
         """Ask for something, and wait."""
-        return self.finish(self.begin(ask, *given))
+        return self.finish(self.begin(ask, *arguments))
 
     def finish(self, running: "Future[Any]") -> Any:
         """Wait for what was asked."""
@@ -231,11 +231,11 @@ def open_session(settings: Settings, *, show_progress: bool | None = False) -> I
             lent.close()
         return
     with _temporary_folder(settings.temp_directory) as folder:
-        own = _connected(folder, settings)
+        connection = _connected(folder, settings)
         try:
-            yield Session(own, show_progress=show_progress)
+            yield Session(connection, show_progress=show_progress)
         finally:
-            own.close()  # before its folder goes
+            connection.close()  # before its folder goes
 
 
 def _temporary_folder(within: Any) -> "tempfile.TemporaryDirectory[str]":

@@ -39,7 +39,7 @@ class DuckdbTable:
     columns: Columns
     types: Mapping[str, str]
     """The types of the columns, by the names that SQL knows."""
-    given: Given = None
+    named_columns: Given = None
     files: TableFiles | None = None
 
     @property
@@ -84,8 +84,8 @@ class DuckdbTable:
             return self.label, f"row {row:,}"
         for path in self.files.paths:
             source = Source(path)
-            with closing(rows(source, self.files.header)) as given:
-                for line, text in given:
+            with closing(rows(source, self.files.header)) as lines:
+                for line, text in lines:
                     if text and not row:
                         return source.name, line
                     row -= bool(text)
@@ -102,7 +102,7 @@ class DuckdbTable:
                 f"SELECT {names} FROM {self.source} LIMIT {LOOKED_AT}", label=f"looking at {self.label}",
                 source=self.label,
             )  # fmt: skip
-        return open_frame(looked_at, "run", self.given, name=self.label).splits()
+        return open_frame(looked_at, "run", self.named_columns, name=self.label).splits()
 
     @contextmanager
     def explained(self) -> Iterator[None]:
@@ -122,8 +122,8 @@ class DuckdbTable:
 
 def _names_in(session: Session, files: TableFiles) -> list[str]:
     """Return the names of the columns in files and in the names of folders."""
-    own = _parquet_names(session, files.paths[0]) if files.header is None else [*files.header.names]
-    return [*own, *(key for key in files.keys if files.header is not None or key not in own)]
+    columns = _parquet_names(session, files.paths[0]) if files.header is None else [*files.header.names]
+    return [*columns, *(key for key in files.keys if files.header is not None or key not in columns)]
 
 
 def _types(session: Session, source: str) -> dict[str, str]:
@@ -153,25 +153,33 @@ def _check_told_apart(column: str, names: Sequence[str], known: Sequence[str], s
         raise FormatError(source, None, problem, remedy="rename one, or leave out the engine")
 
 
-def open_table(session: Session, named: NamedRun, given: Given) -> DuckdbTable:
+def open_table(session: Session, named: NamedRun, named_columns: Given) -> DuckdbTable:
     """Open a run that is a table: a file, a folder, a relation or a frame."""
     check_outside(named)
     if not isinstance(named.run, Source):
-        return _opened(session, named.label, _registered(session, named, given), given)
-    files = FILES.files(named.run, "run", given)
+        return _opened(session, named.label, _registered(session, named, named_columns), named_columns)
+    files = FILES.files(named.run, "run", named_columns)
     read = f"read_parquet({_names(files, files.paths)})" if files.header is None else _csv(files, files.header)
-    return _opened(session, named.label, read, given, files)
+    return _opened(session, named.label, read, named_columns, files)
 
 
-def _opened(session: Session, label: str, source: str, given: Given, files: TableFiles | None = None) -> DuckdbTable:
+def _opened(
+    session: Session, label: str, source: str, named_columns: Given, files: TableFiles | None = None
+) -> DuckdbTable:
     """Find the columns, and refuse what cannot serve."""
     table = DuckdbTable(
-        session=session, label=label, source=source, columns=Columns(), types={}, given=given, files=files
+        session=session,
+        label=label,
+        source=source,
+        columns=Columns(),
+        types={},
+        named_columns=named_columns,
+        files=files,
     )
     with table.explained(), session.explained(label):
         types = _types(session, source)
     names = _names_in(session, files) if files is not None else []
-    columns = find_columns(names or [*types], "run", given, source=label)
+    columns = find_columns(names or [*types], "run", named_columns, source=label)
     for role, column in columns.roles("run").items():
         if column is not None:
             _check_told_apart(column, names, [*types], label)
@@ -180,9 +188,9 @@ def _opened(session: Session, label: str, source: str, given: Given, files: Tabl
         for path in files.paths[1:]:
             with session.explained(path):
                 there = [*_types(session, f"read_parquet({literal(_escaped(path))})")]
-                own = _parquet_names(session, path)
+                file_columns = _parquet_names(session, path)
             for column in used_columns(columns, "run"):
-                _check_told_apart(column, own, there, path)
+                _check_told_apart(column, file_columns, there, path)
     return replace(table, columns=columns, types=types)
 
 
@@ -222,12 +230,12 @@ def _names(files: TableFiles, paths: Sequence[str]) -> str:
     return f"[{', '.join(literal(_escaped(path)) for path in paths)}]{options}"
 
 
-def _registered(session: Session, named: NamedRun, given: Given) -> str:
+def _registered(session: Session, named: NamedRun, named_columns: Given) -> str:
     """Let DuckDB scan a relation or a frame where it is; return its name."""
     lazy = getattr(named.run, "collect_schema", None)  # polars warns if its columns are asked for
     names = lazy().names() if lazy else getattr(named.run, "column_names", getattr(named.run, "columns", ()))
     if len({str(name).lower() for name in names}) < len(names):  # DuckDB gives them other names
-        find_columns([str(name) for name in names], "run", given, source=named.label)
+        find_columns([str(name) for name in names], "run", named_columns, source=named.label)
     view = f"lexirecall_source_{len(session.registered)}"
     problem = f"run {named.name!r} is of type {type(named.run).__name__}, which DuckDB cannot read"
     remedy = "leave out the engine"

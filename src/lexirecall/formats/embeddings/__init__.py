@@ -111,8 +111,8 @@ def _queries(vectors: Vectors, ids: Any, scales: Any) -> Shard:
 def _matched(queries: Shard, judgments: Judgments, exclude: Any) -> tuple[Shard, SoughtPairs, int]:
     """Return the judged queries, in the order of the judgments; what is sought; and how many others there are."""
     ids = queries.ids.texts()
-    row_of = {each: row for row, each in enumerate(ids)}
-    rows = [row_of.get(each, -1) for each in judgments.query_ids]
+    row_of = {query_id: row for row, query_id in enumerate(ids)}
+    rows = [row_of.get(query_id, -1) for query_id in judgments.query_ids]
     judged = np.flatnonzero(np.array(rows, np.int64) >= 0)
     if not len(judged):
         raise nothing_in_common([f"the query vectors ({listed(map(to_text, ids), most=3)})"], judgments.queries)

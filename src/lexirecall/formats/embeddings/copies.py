@@ -35,9 +35,9 @@ def digests_of(shard: Shard, at: Sequence[int]) -> npt.NDArray[np.uint8]:
     digests = np.zeros((len(at), 16), np.uint8)
     if len(at):
         vectors = _bytes_of(shard.vectors[list(at)])
-        given = np.asarray(1 if shard.scales is None else shard.scales, np.float64)
-        scales = np.broadcast_to(given, len(shard.ids))[list(at)]
-        for row, (vector, scale) in enumerate(zip(vectors, scales, strict=True)):
+        scales = np.asarray(1 if shard.scales is None else shard.scales, np.float64)
+        picked = np.broadcast_to(scales, len(shard.ids))[list(at)]
+        for row, (vector, scale) in enumerate(zip(vectors, picked, strict=True)):
             digests[row] = np.frombuffer(blake2b(vector.tobytes() + scale.tobytes(), digest_size=16).digest(), np.uint8)
     return digests
 

@@ -73,7 +73,7 @@ def locate(corpus: Corpus, sought: SoughtPairs, backend: Backend) -> tuple[Corpu
         if len(found.places):
             waiting.append((shard.pick(found.places.tolist()), found))
         size = shard.start + len(shard.ids)
-        if sum(len(each.places) for _, each in waiting) >= _WAITING:
+        if sum(len(matches.places) for _, matches in waiting) >= _WAITING:
             _score(waiting, located, sought.rows, backend)
             waiting = []
     if waiting:
@@ -91,12 +91,12 @@ def _score(picked: Sequence[tuple[Shard, IdMatches]], located: CorpusPlaces, row
     them.
     """
     shards, found = zip(*picked, strict=True)
-    whole, sizes = Shard.joined(shards), [len(each.places) for each in found]
-    places = np.concatenate([each.places for each in found])  # blocks begin where a shard does
+    whole, sizes = Shard.joined(shards), [len(matches.places) for matches in found]
+    places = np.concatenate([matches.places for matches in found])  # blocks begin where a shard does
     indices = np.repeat([shard.start for shard in shards], sizes) + places
-    at = np.concatenate([each.pairs for each in found])
+    at = np.concatenate([matches.pairs for matches in found])
     starts = offsets_of(np.array(sizes))[:-1].tolist()
-    documents = np.concatenate([start + each.documents for start, each in zip(starts, found, strict=True)])
+    documents = np.concatenate([start + matches.documents for start, matches in zip(starts, found, strict=True)])
     located.thresholds[at] = backend.own(whole, places, rows[at], documents)
     located.indices[at] = indices[documents]
     if not backend.scores_copies_alike:
@@ -147,9 +147,9 @@ class Counter:
         candidates = np.flatnonzero(np.isin(samples_of(block), self.located.samples)).tolist()
         pairs, columns = list[int](), list[int]()
         for column, digest in zip(candidates, map(bytes, digests_of(block, candidates)), strict=True):
-            own = self._pairs_by_digest.get(digest, [])
-            pairs += own
-            columns += [column] * len(own)
+            copied_pairs = self._pairs_by_digest.get(digest, [])
+            pairs += copied_pairs
+            columns += [column] * len(copied_pairs)
         at = np.array(pairs, np.int64)
         return KnownScores(self.sought.rows[at], np.array(columns, np.int64), self.located.thresholds[at])
 

@@ -53,14 +53,14 @@ class WantedIds:
     def by_text(self) -> tuple[dict[bytes, int], Segments, IntArray]:
         """A number for each id; where its pairs are; and the pairs."""
         numbers: dict[bytes, int] = {}
-        of_pairs = np.array([numbers.setdefault(each, len(numbers)) for each in self.ids], np.int64)
+        of_pairs = np.array([numbers.setdefault(text, len(numbers)) for text in self.ids], np.int64)
         sizes = np.bincount(of_pairs, minlength=len(numbers))
         return numbers, Segments(offsets_of(sizes)), np.argsort(of_pairs, kind="stable")
 
     @cached_property
     def by_index(self) -> tuple[IntArray, IntArray]:
         """The ids that are indices as text, ascending, and their pairs."""
-        texts = np.array([each if len(each) < _DIGITS else b"" for each in self.ids], f"S{_DIGITS}")
+        texts = np.array([text if len(text) < _DIGITS else b"" for text in self.ids], f"S{_DIGITS}")
         pairs = np.flatnonzero(np.char.isdigit(texts))
         values = texts[pairs].astype(np.int64)
         is_plain = values.astype(texts.dtype) == texts[pairs]  # 07 is another id than 7
@@ -102,13 +102,13 @@ class Indices:
         places, documents = np.unique(indices[here] - self.start, return_inverse=True)
         return IdMatches(places, pairs[here], documents, np.zeros(0, np.int64))
 
-    def larger_than(self, own: Sequence[bytes]) -> IsLarger:
-        """Return a function that tells whether ids in columns are larger than own[at], which are indices too."""
-        own_digits, own_length = text_order(np.array([int(each) for each in own], np.int64))
+    def larger_than(self, others: Sequence[bytes]) -> IsLarger:
+        """Return a function that tells whether ids in columns are larger than others[at], which are indices too."""
+        other_digits, other_length = text_order(np.array([int(text) for text in others], np.int64))
 
         def compared(at: IntArray, columns: IntArray) -> BoolArray:
             digits, length = text_order(self.start + columns)
-            return np.where(digits == own_digits[at], length > own_length[at], digits > own_digits[at])
+            return np.where(digits == other_digits[at], length > other_length[at], digits > other_digits[at])
 
         return compared
 
@@ -121,29 +121,29 @@ class TextIds:
     ([b'b', b'7', b'a'], [1])
     """
 
-    given: Any
+    ids: Any
     what: str = "the corpus"
 
     def __len__(self) -> int:
-        return len(self.given)
+        return len(self.ids)
 
     def __getitem__(self, at: slice) -> "TextIds":
-        return TextIds(self.given[at], self.what)
+        return TextIds(self.ids[at], self.what)
 
     def pick(self, at: Sequence[int]) -> list[bytes]:
         """Return some ids."""
-        return TextIds([self.given[index] for index in at], self.what).texts()
+        return TextIds([self.ids[index] for index in at], self.what).texts()
 
     def texts(self) -> list[bytes]:
         """Return all ids; raise if something is not an id."""
-        if isinstance(self.given, np.ndarray) and self.given.dtype.kind in "iu":
-            return list(self.given.astype(np.bytes_).tolist())
-        plain = self.given.tolist() if hasattr(self.given, "tolist") else self.given
+        if isinstance(self.ids, np.ndarray) and self.ids.dtype.kind in "iu":
+            return list(self.ids.astype(np.bytes_).tolist())
+        plain = self.ids.tolist() if hasattr(self.ids, "tolist") else self.ids
         kinds = set(map(type, plain))
         if kinds <= {bytes}:
             return list(plain)
         try:
-            return (kinds == {str} and _encoded(plain)) or [id_of(each) for each in plain]
+            return (kinds == {str} and _encoded(plain)) or [id_of(value) for value in plain]
         except (TypeError, ValueError) as error:
             problem = "an id is not valid Unicode" if isinstance(error, UnicodeError) else error
             raise UsageError(f"{self.what}: {problem}", remedy=_IDS_REMEDY) from None
@@ -151,33 +151,33 @@ class TextIds:
     def search(self, wanted: WantedIds) -> IdMatches:
         """Look for ids that are wanted."""
         texts, (numbers, segments, pairs) = self.texts(), wanted.by_text
-        places = [place for place, each in enumerate(texts) if each in numbers]
+        places = [place for place, text in enumerate(texts) if text in numbers]
         found = np.array([numbers[texts[place]] for place in places], np.int64)
         of_places = Segments(offsets_of(segments.sizes[found]))
         at = np.repeat(segments.offsets[found], of_places.sizes) + of_places.ordinals - 1
         hashes = np.fromiter(map(hash, texts), np.int64, len(texts))
         return IdMatches(np.array(places, np.int64), pairs[at], of_places.owners, hashes)
 
-    def larger_than(self, own: Sequence[bytes]) -> IsLarger:
-        """Return a function that tells whether ids in columns are larger than own[at], by their bytes.
+    def larger_than(self, others: Sequence[bytes]) -> IsLarger:
+        """Return a function that tells whether ids in columns are larger than others[at], by their bytes.
 
         Few of them are compared as text; many by their ranks, which takes a sort of all.
         """
 
         def compared(at: IntArray, columns: IntArray) -> BoolArray:
             if len(columns) >= len(self):
-                ranks, smaller = self._ranks(own)
+                ranks, smaller = self._ranks(others)
                 return ranks[columns] >= smaller[at]
             texts = zip(self.pick(columns.tolist()), at.tolist(), strict=True)
-            return np.fromiter((each > own[pair] for each, pair in texts), bool, len(at))
+            return np.fromiter((text > others[pair] for text, pair in texts), bool, len(at))
 
         return compared
 
-    def _ranks(self, own: Sequence[bytes]) -> tuple[IntArray, IntArray]:
-        """Return the rank of each id, and how many ids are smaller than each of the own, or the same."""
+    def _ranks(self, others: Sequence[bytes]) -> tuple[IntArray, IntArray]:
+        """Return the rank of each id, and how many ids are smaller than each of the others, or the same."""
         texts = self.texts()
         ascending = sorted(texts)
-        return id_ranks(texts, len(texts)), np.array([bisect_right(ascending, each) for each in own], np.int64)
+        return id_ranks(texts, len(texts)), np.array([bisect_right(ascending, text) for text in others], np.int64)
 
 
 VectorIds = Indices | TextIds
@@ -203,11 +203,11 @@ def ids_of(ids: Any, number: int, what: str, start: int = 0) -> VectorIds:
 def as_many(ids: Any, number: int, what: str, name: str) -> Any:
     """Return ids as a list or an array of numpy, by their places; raise unless there are as many as vectors."""
     is_plain = isinstance(ids, (list, tuple)) or (isinstance(ids, np.ndarray) and ids.ndim == 1)
-    own = ids if is_plain else listed_ids(ids, f"{what}: {name}")
-    if len(own) != number:
-        problem = f"{what}: {counted(number, 'vector')}, but {name} has {len(own):,}"
+    plain_ids = ids if is_plain else listed_ids(ids, f"{what}: {name}")
+    if len(plain_ids) != number:
+        problem = f"{what}: {counted(number, 'vector')}, but {name} has {len(plain_ids):,}"
         raise UsageError(problem, remedy="give one id for each")
-    return own
+    return plain_ids
 
 
 class RepeatWatch:
@@ -236,8 +236,8 @@ class RepeatWatch:
             return
         seen: set[bytes] = set()
         twice: dict[bytes, None] = {}
-        for each in (each for ids in ids_again() for each in ids.texts() if hash(each) in suspects):
-            (twice.setdefault(each) if each in seen else seen.add(each))
+        for text in (text for ids in ids_again() for text in ids.texts() if hash(text) in suspects):
+            (twice.setdefault(text) if text in seen else seen.add(text))
         if twice:
             problem = f"{what} has ids that occur twice: {listed(map(shown, twice))}"
             raise DataError(problem, remedy="give each one an id of its own")

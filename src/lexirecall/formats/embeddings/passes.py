@@ -80,5 +80,5 @@ def _named(sought: SoughtPairs, lost: IntArray, what: str) -> str:
     """Say how many pairs are not in the corpus, and name some; nothing if there are none."""
     ids = dict.fromkeys(sought.ids[pair] for pair in lost[:1000].tolist())
     total = max(len(ids), len(lost)) if len(lost) > 1000 else None
-    examples = listed((shown(to_text(each)) for each in ids), total=total)
+    examples = listed((shown(to_text(document)) for document in ids), total=total)
     return f"{counted(len(lost), what)} not in the corpus: {examples}" if len(lost) else ""

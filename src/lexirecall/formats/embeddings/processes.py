@@ -72,15 +72,17 @@ def share_located(
     pairs = len(sought.rows)
     is_here = located.indices >= 0
     known = (is_here, located.indices, np.full(pairs, processes.rank))
-    bits = [each.view(np.int64) for each in (located.thresholds, located.samples, located.digests)]
-    own = np.where(is_here[:, None], np.column_stack([*known, *bits]), 0).astype(np.int64)
+    bits = [values.view(np.int64) for values in (located.thresholds, located.samples, located.digests)]
+    numbers = np.where(is_here[:, None], np.column_stack([*known, *bits]), 0).astype(np.int64)
     sizes = np.zeros(processes.number, np.int64)
     sizes[processes.rank] = size
-    total = processes.add(np.concatenate([own.ravel(), sizes]), error)
-    whole, starts = total[: own.size].reshape(own.shape), offsets_of(total[own.size :])
+    total = processes.add(np.concatenate([numbers.ravel(), sizes]), error)
+    whole, starts = total[: numbers.size].reshape(numbers.shape), offsets_of(total[numbers.size :])
     if (twice := np.flatnonzero(whole[:, 0] > 1)).size:
         ids = sorted({sought.ids[pair] for pair in twice.tolist()})
-        problem = f"the corpus has ids that occur in two processes: {listed(shown(to_text(each)) for each in ids)}"
+        problem = (
+            f"the corpus has ids that occur in two processes: {listed(shown(to_text(document)) for document in ids)}"
+        )
         raise DataError(problem, remedy="give each document to one process")
     found = CorpusPlaces(
         np.where(whole[:, 0] > 0, whole[:, 1] + starts[whole[:, 2]], -1),

@@ -88,10 +88,10 @@ class Corpus:
     def shards(self) -> Iterator[Shard]:
         """Go through the corpus from the start."""
         start, kinds = 0, set[type]()
-        for number, (ids, given) in enumerate(self.parts()):
+        for number, (ids, block) in enumerate(self.parts()):
             what = f"block {number} of the corpus"
-            check_vectors(given, what, self.width)
-            vectors = plain_vectors(given)
+            check_vectors(block, what, self.width)
+            vectors = plain_vectors(block)
             named = ids_of(ids, len(vectors), what, start)
             kinds.add(type(named))
             if len(kinds) > 1:
@@ -110,7 +110,7 @@ class Corpus:
 
 
 def corpus_of(
-    given: Any, ids: Any, width: int, scales: Any = None, *, size: int = 2**18, is_part: bool = False
+    corpus: Any, ids: Any, width: int, scales: Any = None, *, size: int = 2**18, is_part: bool = False
 ) -> Corpus:
     """Take a corpus in any of its forms; an array gives shards of a size.
 
@@ -121,26 +121,26 @@ def corpus_of(
     >>> [(shard.start, shard.ids.texts()) for shard in corpus.shards()]
     [(0, [b'a']), (1, [b'b'])]
     """
-    if hasattr(given, "shape"):
-        check_vectors(given, "the corpus", width)
-        own = None if ids is None else as_many(ids, len(given), "the corpus", "corpus_ids")
-        return Corpus(lambda: _slices(given, own, size), width, scales, is_part)
+    if hasattr(corpus, "shape"):
+        check_vectors(corpus, "the corpus", width)
+        plain_ids = None if ids is None else as_many(ids, len(corpus), "the corpus", "corpus_ids")
+        return Corpus(lambda: _slices(corpus, plain_ids, size), width, scales, is_part)
     if ids is not None:
         raise UsageError(
             "corpus_ids are given, but blocks have their own", remedy="give blocks as pairs of ids, vectors"
         )
-    if callable(given):
-        return Corpus(lambda: _pairs(given()), width, scales, is_part)
-    if not isinstance(given, Iterable):
+    if callable(corpus):
+        return Corpus(lambda: _pairs(corpus()), width, scales, is_part)
+    if not isinstance(corpus, Iterable):
         raise UsageError(
-            f"the corpus is of type {type(given).__name__}", remedy="give an array, or pairs of ids, vectors"
+            f"the corpus is of type {type(corpus).__name__}", remedy="give an array, or pairs of ids, vectors"
         )
-    if iter(given) is given:
+    if iter(corpus) is corpus:
         raise UsageError(
             "the corpus is an iterator, but it must be read twice: first for the scores of relevant documents",
             remedy="give a list of pairs of ids and vectors, or a function that returns a new iterator",
         )
-    return Corpus(lambda: _pairs(given), width, scales, is_part)
+    return Corpus(lambda: _pairs(corpus), width, scales, is_part)
 
 
 def _slices(array: Any, ids: Any, size: int) -> Iterator[tuple[Any, Any]]:
@@ -148,11 +148,11 @@ def _slices(array: Any, ids: Any, size: int) -> Iterator[tuple[Any, Any]]:
         yield None if ids is None else ids[start : start + size], array[start : start + size]
 
 
-def _pairs(given: Any) -> Iterator[tuple[Any, Any]]:
-    if not isinstance(given, Iterable):
-        problem = f"the function that gives the corpus returned a {type(given).__name__}"
+def _pairs(blocks: Any) -> Iterator[tuple[Any, Any]]:
+    if not isinstance(blocks, Iterable):
+        problem = f"the function that gives the corpus returned a {type(blocks).__name__}"
         raise UsageError(problem, remedy="let it return an iterator of pairs of ids and vectors")
-    for number, pair in enumerate(given):
+    for number, pair in enumerate(blocks):
         if isinstance(pair, (str, bytes)) or not (isinstance(pair, Sequence) and len(pair) == 2):
             raise UsageError(f"block {number} of the corpus is not a pair", remedy="give pairs of ids and vectors")
         if tuple(getattr(pair[1], "shape", ()))[:1] != (0,):

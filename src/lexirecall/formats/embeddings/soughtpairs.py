@@ -43,12 +43,14 @@ class SoughtPairs:
         """Put in what is excluded; what is judged, and is excluded too, is not sought any more."""
         query_ids = list(self.judgments.query_ids)
         out = [excluded.get(query_ids[query], set()) for query in self.queries.tolist()]
-        both = np.array([each in out[row] for row, each in zip(self.rows.tolist(), self.ids, strict=True)], bool)
+        both = np.array(
+            [document in out[row] for row, document in zip(self.rows.tolist(), self.ids, strict=True)], bool
+        )
         self._check_apart(np.flatnonzero(both))
-        rows = np.concatenate([self.rows[~both], np.repeat(np.arange(len(out)), [len(each) for each in out])])
+        rows = np.concatenate([self.rows[~both], np.repeat(np.arange(len(out)), [len(documents) for documents in out])])
         documents = np.concatenate([self.documents[~both], np.full(len(rows) - np.count_nonzero(~both), -1)])
         kept = [self.ids[pair] for pair in np.flatnonzero(~both).tolist()]
-        ids = kept + [each for of_row in out for each in sorted(of_row)]
+        ids = kept + [document for of_row in out for document in sorted(of_row)]
         order = np.argsort(rows, kind="stable")
         return replace(self, rows=rows[order], documents=documents[order], ids=[ids[pair] for pair in order.tolist()])
 
@@ -69,27 +71,27 @@ class SoughtPairs:
         return self.documents >= 0
 
 
-def exclusions_of(given: Any, query_ids: Iterable[bytes]) -> dict[bytes, set[bytes]]:
+def exclusions_of(exclude: Any, query_ids: Iterable[bytes]) -> dict[bytes, set[bytes]]:
     """Take what is excluded: for each query, ids of documents.
 
     >>> exclusions_of({"q": ["a", 7]}, [b"q"]) == {b"q": {b"a", b"7"}}
     True
     """
-    if given is None:
+    if exclude is None:
         return {}
-    if not isinstance(given, Mapping):
-        problem = f"exclude is of type {type(given).__name__}"
+    if not isinstance(exclude, Mapping):
+        problem = f"exclude is of type {type(exclude).__name__}"
         raise UsageError(problem, remedy='give ids of documents for each query, such as {"q1": ["d3", "d8"]}')
     excluded: dict[bytes, set[bytes]] = {}
-    for query, ids in given.items():
+    for query, ids in exclude.items():
         what = f"exclude: {shown(str(query))}"
         if isinstance(ids, (str, bytes)) or not isinstance(ids, Iterable):
             raise UsageError(f"{what} has a {type(ids).__name__} instead of a list", remedy="give a list of ids")
-        (own,) = TextIds([query], "exclude").texts()
-        excluded.setdefault(own, set()).update(TextIds(list(ids), what).texts())  # 1 and "1" are one query
+        (query_id,) = TextIds([query], "exclude").texts()
+        excluded.setdefault(query_id, set()).update(TextIds(list(ids), what).texts())  # 1 and "1" are one query
     if excluded and not excluded.keys() & set(query_ids):
         raise UsageError(
-            f"exclude: no query has a vector ({listed(map(shown, given), most=3)})",
+            f"exclude: no query has a vector ({listed(map(shown, exclude), most=3)})",
             remedy="check that ids are written the same way",
         )
     return excluded
@@ -107,8 +109,8 @@ def excluded_counts(
     for row in np.unique(sought.rows[is_out]).tolist():
         pairs = np.arange(*np.searchsorted(sought.rows, (row, row + 1)))
         judged, out = pairs[sought.is_judged[pairs]], pairs[is_out[pairs]]
-        own, others = thresholds[judged][:, None], thresholds[out]
-        above[judged], tied[judged] = (others > own).sum(1), (others == own).sum(1)
+        scores, others = thresholds[judged][:, None], thresholds[out]
+        above[judged], tied[judged] = (others > scores).sum(1), (others == scores).sum(1)
         for pair in judged[tied[judged] > 0].tolist():
             same = out[thresholds[out] == thresholds[pair]].tolist()
             before[pair] = sum(_is_first(sought, indices, one, pair, ties) for one in same)

@@ -85,8 +85,8 @@ class TorchBackend(NumpyBackend):
             right = torch.searchsorted(ascending, limits, right=True)
             above, tied = scores.shape[1] - right, right - torch.searchsorted(ascending, limits)
         else:
-            above = torch.stack([(scores > each[:, None]).sum(1) for each in limits.T], dim=1)
-            tied = torch.stack([(scores == each[:, None]).sum(1) for each in limits.T], dim=1)
+            above = torch.stack([(scores > limit[:, None]).sum(1) for limit in limits.T], dim=1)
+            tied = torch.stack([(scores == limit[:, None]).sum(1) for limit in limits.T], dim=1)
         return self.lower(above[places]), self.lower(tied[places])
 
 
