@@ -84,14 +84,7 @@ class SparkRun:
         with explained(run.label):
             rows = SparkRows.of(table.frame, sources.columns, run.label, num_cells=table.num_cells)
         with explained():
-            yield cls(
-                table=table,
-                rows=rows,
-                named_columns=sources.columns,
-                name=run.name,
-                is_given=run.is_given,
-                label=run.label,
-            )
+            yield cls(table, rows, sources.columns, name=run.name, is_given=run.is_given, label=run.label)
 
     def runs(
         self, judgments: Judgments, conventions: Conventions, units: "UnitMap | None", *, needs_judged: bool
@@ -110,12 +103,9 @@ class SparkRun:
         self, judgments: Judgments, conventions: Conventions, units: "UnitMap | None", *, needs_judged: bool
     ) -> list[FoundPart]:
         """Read the rows in full order, so that the same error comes each time, with its place if it has one."""
+        table = self.table
         rows = SparkRows.of(
-            self.table.frame,
-            self.named_columns,
-            self.label,
-            num_cells=self.table.num_cells,
-            has_places=self.table.is_parquet,
+            table.frame, self.named_columns, self.label, num_cells=table.num_cells, has_places=table.is_parquet
         )
         try:
             return self._parts(rows, judgments, conventions, units, needs_judged=needs_judged, in_full=True)

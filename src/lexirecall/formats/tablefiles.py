@@ -169,6 +169,7 @@ def check_alike(files: TableFiles, columns: Columns, kind: str) -> None:
         for name in used_columns(columns, kind):
             if name in types and name not in file_types and name not in files.keys:
                 raise FormatError(path, None, f"the column {name!r} of {first} is missing", remedy=_ALIKE)
+            # a column without any value is of type Null, which goes with every other type
             if name in file_types and file_types[name] not in (types[name], "Null", "null"):
                 problem = f"the column {name!r} has the type {file_types[name]}, but {types[name]} in {first}"
                 raise FormatError(path, None, problem, remedy=_ALIKE)

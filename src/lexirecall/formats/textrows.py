@@ -79,9 +79,8 @@ def text_rows(
     if head.startswith((b"[", PARQUET)):
         found = "a JSON list" if head.startswith(b"[") else "a Parquet file"
         raise FormatError(source.name, None, f"texts are read line by line, but this is {found}", remedy=SHAPE)
-    finder = _Finder(
-        source.name, role, role_by_name(source.path) if role is None and told_by_name else role, named_columns
-    )
+    hint = role_by_name(source.path) if role is None and told_by_name else role
+    finder = _Finder(source.name, role, hint, named_columns)
     return _json_rows(source, finder) if head.startswith(b"{") else _tabbed_rows(source, finder)
 
 

@@ -73,16 +73,14 @@ class JoinedRun:
     """For each query that any of them answers, the ids in order."""
 
     def __post_init__(self) -> None:
-        answered = ((query, [documents for documents in lists if documents is not None]) for query, lists in self.calls)
+        answered = ((query, [ids for ids in lists if ids is not None]) for query, lists in self.calls)
         joined = {query: _union(lists) for query, lists in answered if lists}
         object.__setattr__(self, "joined", joined)
 
     @property
     def num_repeats(self) -> IntArray:
         """How many documents of each judged query were there before, in an earlier run, [Q]."""
-        sizes = [
-            sum(len(documents or ()) for documents in lists) - len(self.joined.get(q, ())) for q, lists in self.calls
-        ]
+        sizes = [sum(len(ids or ()) for ids in lists) - len(self.joined.get(q, ())) for q, lists in self.calls]
         return np.array(sizes, np.int64)
 
     def runs(

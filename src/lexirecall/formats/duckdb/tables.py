@@ -88,7 +88,7 @@ class DuckdbTable:
                 for line, text in lines:
                     if text and not row:
                         return source.name, line
-                    row -= bool(text)
+                    row -= bool(text)  # an empty line is not a row
         raise AssertionError("a row is in none of the files")
 
     def splits(self) -> str:
@@ -167,15 +167,7 @@ def _opened(
     session: Session, label: str, source: str, named_columns: Given, files: TableFiles | None = None
 ) -> DuckdbTable:
     """Find the columns, and refuse what cannot serve."""
-    table = DuckdbTable(
-        session=session,
-        label=label,
-        source=source,
-        columns=Columns(),
-        types={},
-        named_columns=named_columns,
-        files=files,
-    )
+    table = DuckdbTable(session, label, source, columns=Columns(), types={}, named_columns=named_columns, files=files)
     with table.explained(), session.explained(label):
         types = _types(session, source)
     names = _names_in(session, files) if files is not None else []

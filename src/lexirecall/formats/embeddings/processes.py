@@ -80,9 +80,7 @@ def share_located(
     whole, starts = total[: numbers.size].reshape(numbers.shape), offsets_of(total[numbers.size :])
     if (twice := np.flatnonzero(whole[:, 0] > 1)).size:
         ids = sorted({sought.ids[pair] for pair in twice.tolist()})
-        problem = (
-            f"the corpus has ids that occur in two processes: {listed(shown(to_text(document)) for document in ids)}"
-        )
+        problem = f"the corpus has ids that occur in two processes: {listed(shown(to_text(text)) for text in ids)}"
         raise DataError(problem, remedy="give each document to one process")
     found = CorpusPlaces(
         np.where(whole[:, 0] > 0, whole[:, 1] + starts[whole[:, 2]], -1),

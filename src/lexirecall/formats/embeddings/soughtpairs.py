@@ -51,7 +51,7 @@ class SoughtPairs:
         documents = np.concatenate([self.documents[~both], np.full(len(rows) - np.count_nonzero(~both), -1)])
         kept = [self.ids[pair] for pair in np.flatnonzero(~both).tolist()]
         ids = kept + [document for of_row in out for document in sorted(of_row)]
-        order = np.argsort(rows, kind="stable")
+        order = np.argsort(rows, kind="stable")  # the pairs of a row are found by bisection: they must be side by side
         return replace(self, rows=rows[order], documents=documents[order], ids=[ids[pair] for pair in order.tolist()])
 
     def _check_apart(self, both: IntArray) -> None:
