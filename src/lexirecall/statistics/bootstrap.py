@@ -252,8 +252,8 @@ def _resampled_copeland(pairs: AllPairs) -> tuple[Resampled, float]:
 
     def scores(counts: FloatArray) -> FloatArray:
         drawn = counts.astype(np.float32)  # whole numbers, and exact up to 2^24 queries
-        own = (np.sign(pairs.against(s)).astype(np.float32) for s in range(num_runs))
-        won_less_lost = [np.sign(drawn @ signs.T).sum(axis=1) for signs in own]
+        outcomes = (np.sign(pairs.against(s)).astype(np.float32) for s in range(num_runs))
+        won_less_lost = [np.sign(drawn @ signs.T).sum(axis=1) for signs in outcomes]
         return (np.array(won_less_lost, float).T + num_runs - 1) / 2
 
     return scores, 0.0

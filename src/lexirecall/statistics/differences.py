@@ -241,7 +241,7 @@ class Differences(SummedPairs):
         """Take each pair once, the earlier run first."""
         a, b = np.triu_indices(len(pairs.runs), 1)
         has_size = pairs.taking_part if pairs.has_size is None else pairs.has_size
-        counted, measured = (each[a] & each[b] for each in (pairs.taking_part, has_size))
+        counted, measured = (marks[a] & marks[b] for marks in (pairs.taking_part, has_size))
         values, is_signs = pairs.values[a, b].astype(float), pairs.values.dtype == np.int8
         return cls.compared_in(a, b, values, counted, measured, is_signs=is_signs)
 
@@ -320,7 +320,7 @@ def _rows(known: Any, pairs: BoolArray | IntArray | slice) -> Any:
         return ExactSums(known.parts[:, pairs])
     if not is_dataclass(known) or isinstance(known, type):
         return known
-    return replace(known, **{each.name: _rows(getattr(known, each.name), pairs) for each in fields(known)})
+    return replace(known, **{part.name: _rows(getattr(known, part.name), pairs) for part in fields(known)})
 
 
 def joined(portions: Sequence[T]) -> T:
@@ -342,7 +342,7 @@ def _joined(portions: Sequence[Any]) -> Any:
         return ExactSums.joined(portions)
     if not is_dataclass(first) or isinstance(first, type):
         return first
-    columns = {each.name: [getattr(portion, each.name) for portion in portions] for each in fields(first)}
+    columns = {part.name: [getattr(portion, part.name) for portion in portions] for part in fields(first)}
     return replace(first, **{name: _joined(column) for name, column in columns.items()})
 
 

@@ -70,10 +70,10 @@ def bootstrap_exposures(
         cells = runs[part], providers[part]
         values = np.full((num_queries, 2, len(cells[0])), np.nan)
         for k, (s, c) in enumerate(zip(*cells, strict=True)):
-            own = pairs[starts[c] : starts[c + 1]]
-            own = own[counts[s, own]]
-            values[places[own], 0, k] = shares.exposures[s, own]
-            values[places[own], 1, k] = _linear(shares.exposures[s, own], due[s, own])
+            entries = pairs[starts[c] : starts[c + 1]]
+            entries = entries[counts[s, entries]]
+            values[places[entries], 0, k] = shares.exposures[s, entries]
+            values[places[entries], 1, k] = _linear(shares.exposures[s, entries], due[s, entries])
         found = studentized_intervals(
             values.reshape(num_queries, -1), num_resamples=num_resamples, seed=seed, alpha=alpha,
             show_progress=show_progress,

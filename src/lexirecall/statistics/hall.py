@@ -34,10 +34,10 @@ def mean_intervals(values: FloatArray, *, alpha: float = 0.05, is_skewed: bool =
     [[0.0353], [1.0184]]
     """
     lows, highs = np.full((2, values.shape[1]), np.nan)
-    for columns, own in of_each_number(values):
-        if (n := own.shape[1]) < FEWEST:
+    for columns, rows in of_each_number(values):
+        if (n := rows.shape[1]) < FEWEST:
             continue
-        means, spreads, skewness = _moments(own)
+        means, spreads, skewness = _moments(rows)
         skewness = skewness if is_skewed else np.zeros_like(skewness)
         reach = t_limit(alpha, n - 1) / math.sqrt(n)
         with np.errstate(invalid="ignore"):
@@ -49,7 +49,7 @@ def mean_intervals(values: FloatArray, *, alpha: float = 0.05, is_skewed: bool =
 def of_each_number(values: FloatArray) -> Iterator[tuple[IntArray, FloatArray]]:
     """Give the columns, [n, C], with equally many values that are not nan, and these values, [columns, number].
 
-    >>> [(columns.tolist(), own.tolist()) for columns, own in of_each_number(np.array([[1.0, np.nan], [2.0, 3.0]]))]
+    >>> [(columns.tolist(), rows.tolist()) for columns, rows in of_each_number(np.array([[1.0, np.nan], [2.0, 3.0]]))]
     [([1], [[3.0]]), ([0], [[1.0, 2.0]])]
     """
     is_there = ~np.isnan(values)

@@ -325,7 +325,7 @@ def _reach(ascending: FloatArray, alpha: float) -> float:
 
 
 def _by_layout(responses: Sequence[FloatArray], *, alpha: float) -> list[HSD]:
-    return [tukey_hsd(each, alpha=alpha) for each in responses]
+    return [tukey_hsd(values, alpha=alpha) for values in responses]
 
 
 LAYOUTS: dict[str, Callable[..., list[HSD]]] = {"hsd": _by_layout, "randomized-hsd": randomized_tukey_hsd}

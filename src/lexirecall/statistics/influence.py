@@ -47,10 +47,11 @@ def leave_one_out(
         pairs = asked[part]
         some = differences.at(pairs)
         pvalues, is_turned = np.empty((2, *some.values.shape))
-        for own, test in ((by_signs[pairs], _by_signs), (~by_signs[pairs], _by_t)):
-            if own.any():
-                pvalues[own], is_turned[own] = test(of_pairs(some, own), ties)
+        for which, test in ((by_signs[pairs], _by_signs), (~by_signs[pairs], _by_t)):
+            if which.any():
+                pvalues[which], is_turned[which] = test(of_pairs(some, which), ties)
         is_counted = some.counted if some.unsized is None else some.counted | ~np.isnan(some.unsized)
+        # A reversal counts whatever its p, so it gets 2, beyond every limit; with -1 no uncounted query is the worst.
         pvalues = np.where(is_turned > 0, 2.0, np.where(np.isnan(pvalues), 1.0, pvalues))
         pvalues[~is_counted] = -1.0
         worst[pairs] = pvalues.argmax(axis=1)

@@ -86,10 +86,10 @@ def max_t(
     'step-down max-T, all 64 sign patterns'
     """
     if not differences.is_signs:
-        (made,) = max_t_of_values(
+        (test,) = max_t_of_values(
             [differences], num_resamples=num_resamples, seed=seed, alpha=alpha, show_progress=show_progress
         )
-        return made
+        return test
     num_resamples = resamples_needed(1, alpha=alpha) if num_resamples is None else num_resamples
     check_count("num_resamples", num_resamples, 1)
     check_count("seed", seed, 0)
@@ -152,7 +152,7 @@ def max_t_of_values(
     pvalues = _stepped_down(statistics, (counts + 1) / (num_resamples + 1))
     at = math.ceil(round((1 - alpha) * (num_resamples + 1), 6))
     critical = np.sort(maxima)[at - 1] if at <= len(maxima) else np.inf
-    columns = (pooled.split(each) for each in (pvalues, statistics, critical * pooled.errors))
+    columns = (pooled.split(column) for column in (pvalues, statistics, critical * pooled.errors))
     method = f"step-down max-T, {num_resamples:,} bootstrap samples"
     return [MaxT(p, t, num_resamples, method, reach) for p, t, reach in zip(*columns, strict=True)]
 
@@ -184,32 +184,32 @@ class _PairPool:
 
     @classmethod
     def of(cls, families: Sequence[PairDifferences]) -> "_PairPool":
-        inside = [np.flatnonzero(~stand_outside(each)) for each in families]
+        inside = [np.flatnonzero(~stand_outside(family)) for family in families]
         starts = np.array([0, *accumulate(len(pairs) for pairs in inside)])
-        queries = np.flatnonzero(np.any([each.compared for each in families], axis=0))
-        each_inside = [*zip(families, inside, strict=True)]
-        means = np.concatenate([each.means[pairs] for each, pairs in each_inside])
-        errors = [each.deviations[pairs] / np.sqrt(each.num_queries[pairs]) for each, pairs in each_inside]
+        queries = np.flatnonzero(np.any([family.compared for family in families], axis=0))
+        insiders = [*zip(families, inside, strict=True)]
+        means = np.concatenate([family.means[pairs] for family, pairs in insiders])
+        errors = [family.deviations[pairs] / np.sqrt(family.num_queries[pairs]) for family, pairs in insiders]
         return cls(
             families=families, inside=inside, starts=starts, queries=queries, means=means, errors=np.concatenate(errors)
         )
 
     def split(self, values: FloatArray) -> list[FloatArray]:
         """Return what is known of the pairs of each measure, nan where they stand outside."""
-        made = [np.full(len(each.a), np.nan) for each in self.families]
-        for column, pairs, start in zip(made, self.inside, self.starts, strict=False):
+        columns = [np.full(len(family.a), np.nan) for family in self.families]
+        for column, pairs, start in zip(columns, self.inside, self.starts, strict=False):
             column[pairs] = values[start : start + len(pairs)]
-        return made
+        return columns
 
     def resampled(self, pairs: IntArray, counts: FloatArray) -> FloatArray:
         """Return the statistics of some pairs in some samples, [P, B]."""
         statistics = np.empty((len(pairs), len(counts)))
         owners = np.searchsorted(self.starts, pairs, side="right") - 1
         for m in np.unique(owners).tolist():
-            own = np.flatnonzero(owners == m)
-            among = self.families[m].at(self.inside[m][pairs[own] - self.starts[m]])
-            known = self.means[pairs[own]], self.errors[pairs[own]]
-            statistics[own] = _studentized(among.on(self.queries), *known, counts)
+            rows = np.flatnonzero(owners == m)
+            among = self.families[m].at(self.inside[m][pairs[rows] - self.starts[m]])
+            known = self.means[pairs[rows]], self.errors[pairs[rows]]
+            statistics[rows] = _studentized(among.on(self.queries), *known, counts)
         return statistics
 
 

@@ -62,32 +62,33 @@ def compare_over(
     ([-0.06], [-0.3375], [0.2175])
     """
     differences, lows, highs, estimates, pvalues = np.full((5, len(a)), np.nan)
-    made = OverPairs(
+    result = OverPairs(
         differences=differences, lows=lows, highs=highs, estimates=estimates, pvalues=pvalues,
         num_queries=np.zeros(len(a), np.int64),
     )  # fmt: skip
     for pairs, queries in of_same_queries(~np.isnan(values), a, b):
-        own = direction * values[:, queries]
+        worths = direction * values[:, queries]
         numbers = direction * over_queries(
             values[:, queries][:, :, None], over, directions=np.array([direction])
         )[:, 0]  # fmt: skip
         with np.errstate(invalid="ignore"):  # of two infinite numbers there is no difference
-            made.differences[pairs] = numbers[a[pairs]] - numbers[b[pairs]]
-        made.num_queries[pairs] = n = int(queries.sum())
+            result.differences[pairs] = numbers[a[pairs]] - numbers[b[pairs]]
+        result.num_queries[pairs] = n = int(queries.sum())
         if over.kind == "median" and n > 0:
-            paired = _paired(own, a[pairs], b[pairs])
-            made.estimates[pairs] = over_queries(paired.T[:, :, None], over)[:, 0]
-            made.lows[pairs], made.highs[pairs] = quantile_intervals(paired, over, alpha=alpha)
+            paired = _paired(worths, a[pairs], b[pairs])
+            result.estimates[pairs] = over_queries(paired.T[:, :, None], over)[:, 0]
+            result.lows[pairs], result.highs[pairs] = quantile_intervals(paired, over, alpha=alpha)
         if over.kind == "tail" and n > 1 and (k := over.num_of(n)) >= FEWEST_IN_TAIL:
-            errors = _errors(tail_influence(own.T, k), a[pairs], b[pairs])
-            largest = np.abs(np.where(np.isfinite(own), own, 0.0)).max()
-            has_error = (errors > TOLERANCE * largest) & np.isfinite(made.differences[pairs])
+            errors = _errors(tail_influence(worths.T, k), a[pairs], b[pairs])
+            largest = np.abs(np.where(np.isfinite(worths), worths, 0.0)).max()
+            has_error = (errors > TOLERANCE * largest) & np.isfinite(result.differences[pairs])
             errors = np.where(has_error, errors, np.nan)
             reach = t_limit(alpha, k) * errors
-            made.lows[pairs], made.highs[pairs] = made.differences[pairs] - reach, made.differences[pairs] + reach
-            statistics = np.abs(made.differences[pairs][has_error] / errors[has_error])
-            made.pvalues[pairs[has_error]] = t_pvalues(statistics, np.full(len(statistics), k))
-    return made
+            result.lows[pairs] = result.differences[pairs] - reach
+            result.highs[pairs] = result.differences[pairs] + reach
+            statistics = np.abs(result.differences[pairs][has_error] / errors[has_error])
+            result.pvalues[pairs[has_error]] = t_pvalues(statistics, np.full(len(statistics), k))
+    return result
 
 
 def _paired(values: FloatArray, a: IntArray, b: IntArray) -> FloatArray:

@@ -159,21 +159,21 @@ def _counted(
 ) -> tuple[Sums, IntArray]:
     """Return the sums of D and of D², both [S, P], and how many permutations have an r as large."""
 
-    def sums(own: FloatArray, places: IntArray) -> Sums:
-        differences = np.add.reduceat(own[places], claims.starts, axis=1)
+    def sums(exposure: FloatArray, places: IntArray) -> Sums:
+        differences = np.add.reduceat(exposure[places], claims.starts, axis=1)
         added = np.add.reduceat(differences, starts, axis=1)
         return added, np.add.reduceat(np.square(differences, out=differences), starts, axis=1)
 
-    each = [sums(own, claims.documents[None, :]) for own in exposures]
-    observed = np.concatenate([one for one, _ in each]), np.concatenate([two for _, two in each])
+    by_run = [sums(exposure, claims.documents[None, :]) for exposure in exposures]
+    observed = np.concatenate([one for one, _ in by_run]), np.concatenate([two for _, two in by_run])
     least = _r(*observed) * (1 - 1e-9) - TOLERANCE
     as_large = np.zeros(least.shape, np.int64)
     with Progress("permuting providers", num_resamples, shown=show_progress) as progress:
         for orders in _orders(strata, num_resamples, seed):
             for rows in slices(len(orders), len(claims.documents), _BLOCK):
                 places = orders[rows][:, claims.documents]
-                for s, own in enumerate(exposures):
-                    as_large[s] += (_r(*sums(own, places)) >= least[s]).sum(axis=0)
+                for s, exposure in enumerate(exposures):
+                    as_large[s] += (_r(*sums(exposure, places)) >= least[s]).sum(axis=0)
             progress.advance(len(orders))
     return observed, as_large
 

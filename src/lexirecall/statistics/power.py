@@ -28,8 +28,8 @@ def discriminative_power(pvalues: npt.ArrayLike, alpha: float = 0.05) -> float:
     0.6666666666666666
     """
     check_chance("alpha", alpha)
-    given = np.asarray(pvalues, dtype=float)
-    defined = given[~np.isnan(given)]
+    values = np.asarray(pvalues, dtype=float)
+    defined = values[~np.isnan(values)]
     return float(np.mean(defined < alpha)) if defined.size else np.nan
 
 

@@ -64,8 +64,8 @@ def score_pvalues(wins: IntArray, losses: IntArray, num_queries: IntArray, margi
     >>> score_pvalues(np.array([10, 5]), np.array([10, 15]), np.array([100, 100]), 0.2).round(4).tolist()
     [0.0001, 0.0176]
     """
-    won, lost, n = (each.astype(float) for each in (wins, losses, num_queries))
+    won, lost, n = (counts.astype(float) for counts in (wins, losses, num_queries))
     spread = np.sqrt(n * _variance(np.full(len(n), -margin), won, lost, n))
     with np.errstate(divide="ignore", invalid="ignore"):
         z = np.where(n > 0, (won - lost + n * margin) / spread, np.nan)
-    return np.array([math.erfc(each / math.sqrt(2)) / 2 for each in z.tolist()])
+    return np.array([math.erfc(score / math.sqrt(2)) / 2 for score in z.tolist()])

@@ -58,20 +58,20 @@ class QueryAggregate:
         lexirecall.errors.UsageError: over: cannot read 'tail:2' (the share must be above 0 and at most 1), 'worst'
           choose from mean, median, min, quantile:Q, tail:Q; Q is a share such as 0.1
         """
-        made, wrong = [], []
+        aggregates, wrong = [], []
         for text in texts:
             found = _read(text)
             if isinstance(found, str):
                 wrong.append(f"{text!r}{found}")
             else:
-                made.append(cls(text, *found))
+                aggregates.append(cls(text, *found))
         if wrong:
             raise UsageError(
                 f"over: cannot read {', '.join(wrong)}",
                 remedy=f"choose from {', '.join(FORMS)}; Q is a share such as 0.1",
             )
-        _check_distinct(made)
-        return tuple(made)
+        _check_distinct(aggregates)
+        return tuple(aggregates)
 
     @property
     def meaning(self) -> tuple[str, float]:
@@ -200,11 +200,11 @@ def quantile_intervals(
     """
     lows, highs = np.full((2, values.shape[1]), np.nan)
     share = 0.5 if over.kind == "median" else over.share
-    for columns, own in of_each_number(values):
-        n = own.shape[1]
+    for columns, rows in of_each_number(values):
+        n = rows.shape[1]
         low, high = quantile_places(n, share, alpha)
         if low > 0 or high <= n:
-            ascending = np.sort(own, axis=1)
+            ascending = np.sort(rows, axis=1)
             lows[columns] = ascending[:, low - 1] if low > 0 else -np.inf
             highs[columns] = ascending[:, high - 1] if high <= n else np.inf
     return lows, highs

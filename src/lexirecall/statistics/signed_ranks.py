@@ -40,8 +40,8 @@ def pseudomedians(
     for n in np.unique(numbers[numbers > 0]).tolist():
         places = _places(n, alpha)
         for rows in _blocks(np.flatnonzero(numbers == n), n):
-            given = values[rows]
-            results[:, rows] = _walsh_averages(np.sort(given[given != 0].reshape(-1, n), axis=1), places)
+            differences = values[rows]
+            results[:, rows] = _walsh_averages(np.sort(differences[differences != 0].reshape(-1, n), axis=1), places)
             if progress is not None:
                 progress.advance(len(rows))
     return results[0], results[1], results[2]
@@ -83,49 +83,47 @@ def _blocks(rows: IntArray, n: int) -> Iterator[IntArray]:
     return (rows[start : start + size] for start in range(0, len(rows), size))
 
 
-def _walsh_averages(given: FloatArray, places: tuple[int, int]) -> FloatArray:
+def _walsh_averages(rows: FloatArray, places: tuple[int, int]) -> FloatArray:
     """Return the middle and the ends of the averages of each row, which ascends, [3, P]."""
-    n = given.shape[1]
+    n = rows.shape[1]
     total = n * (n + 1) // 2
     wanted = np.array([place for k in places if k for place in (k - 1, total - k)])  # from below and from above
-    sums = _sums_at(given, wanted)
+    sums = _sums_at(rows, wanted)
     # .3 - .2 and .2 - .1 are not the same float: a sum of 1e-17 is 0
-    sums = np.where(np.abs(sums) <= TOLERANCE * np.abs(given).max(axis=1), 0.0, sums)
+    sums = np.where(np.abs(sums) <= TOLERANCE * np.abs(rows).max(axis=1), 0.0, sums)
     middle, ends = (sums[0] + sums[1]) / 4, sums[2:] / 2
-    return np.stack([middle, *(ends if len(ends) else np.full((2, len(given)), np.nan))])
+    return np.stack([middle, *(ends if len(ends) else np.full((2, len(rows)), np.nan))])
 
 
-def _sums_at(given: FloatArray, wanted: IntArray) -> FloatArray:
+def _sums_at(rows: FloatArray, wanted: IntArray) -> FloatArray:
     """Return the sums d_i + d_j, i <= j, at these places in ascending order, of each row, [K, P]."""
     with np.errstate(over="ignore"):
-        is_finite = np.isfinite(2 * given[:, [0, -1]]).all()
+        is_finite = np.isfinite(2 * rows[:, [0, -1]]).all()
     if is_finite and reader_in_use() == "native":
-        return _native_sums(given, wanted)
-    return (_sums_of_all if given.shape[1] * (given.shape[1] + 1) // 2 <= _MOST_AT_ONCE else _sums_of_many)(
-        given, wanted
-    )
+        return _native_sums(rows, wanted)
+    return (_sums_of_all if rows.shape[1] * (rows.shape[1] + 1) // 2 <= _MOST_AT_ONCE else _sums_of_many)(rows, wanted)
 
 
-def _native_sums(given: FloatArray, wanted: IntArray) -> FloatArray:
+def _native_sums(rows: FloatArray, wanted: IntArray) -> FloatArray:
     from lexirecall import _native
 
     places, place = np.unique(wanted, return_inverse=True)
-    sums = np.empty((len(places), len(given)))
-    _native.pair_sums(np.ascontiguousarray(given), len(given), places, sums)
+    sums = np.empty((len(places), len(rows)))
+    _native.pair_sums(np.ascontiguousarray(rows), len(rows), places, sums)
     return sums[place]
 
 
-def _sums_of_all(given: FloatArray, wanted: IntArray) -> FloatArray:
+def _sums_of_all(rows: FloatArray, wanted: IntArray) -> FloatArray:
     """Return the same by making all sums."""
-    i, j = np.triu_indices(given.shape[1])
-    sums = given[:, i] + given[:, j]
+    i, j = np.triu_indices(rows.shape[1])
+    sums = rows[:, i] + rows[:, j]
     sums.partition(np.unique(wanted), axis=1)
     return sums[:, wanted].T
 
 
-def _sums_of_many(given: FloatArray, wanted: IntArray) -> FloatArray:
+def _sums_of_many(rows: FloatArray, wanted: IntArray) -> FloatArray:
     """Return the same without making all sums."""
-    return np.array([[_sum_at(row, place) for row in given] for place in wanted.tolist()])
+    return np.array([[_sum_at(row, place) for row in rows] for place in wanted.tolist()])
 
 
 def _sum_at(row: FloatArray, place: int) -> float:

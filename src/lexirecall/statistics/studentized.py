@@ -62,19 +62,19 @@ def studentized_intervals(
     lows, highs = np.full((2, values.shape[1]), np.nan)
     width = max(1, _KEPT // num_resamples)
     parts = [
-        (columns[start : start + width], own[start : start + width])
-        for columns, own in of_each_number(np.where(np.isinf(values).any(axis=0), np.nan, values))
-        if own.shape[1] >= FEWEST and (over.kind == "mean" or over.num_of(own.shape[1]) >= FEWEST_IN_TAIL)
+        (columns[start : start + width], numbers[start : start + width])
+        for columns, numbers in of_each_number(np.where(np.isinf(values).any(axis=0), np.nan, values))
+        if numbers.shape[1] >= FEWEST and (over.kind == "mean" or over.num_of(numbers.shape[1]) >= FEWEST_IN_TAIL)
         for start in range(0, len(columns), width)
     ]
     with Progress("resampling", num_resamples * len(parts), shown=show_progress) as progress:
-        for columns, own in parts:
-            n, k = own.shape[1], own.shape[1] if over.kind == "mean" else over.num_of(own.shape[1])
-            worst = np.sort(own, axis=1)[:, :k]
-            is_spread = np.ptp(worst, axis=1) > TOLERANCE * np.abs(own).max(axis=1)
+        for columns, numbers in parts:
+            n, k = numbers.shape[1], numbers.shape[1] if over.kind == "mean" else over.num_of(numbers.shape[1])
+            worst = np.sort(numbers, axis=1)[:, :k]
+            is_spread = np.ptp(worst, axis=1) > TOLERANCE * np.abs(numbers).max(axis=1)
             if not is_spread.any():
                 continue
-            which, rows, tails = columns[is_spread], own[is_spread], worst[is_spread].mean(axis=1)
+            which, rows, tails = columns[is_spread], numbers[is_spread], worst[is_spread].mean(axis=1)
             errors = tail_influence(rows.T, k).std(axis=0, ddof=1) / math.sqrt(n)
             resampled = _means(rows, tails, errors) if k == n else _tails(rows, k, tails, errors)
             statistics = collected(resampled, resampled_counts(n, num_resamples, seed), progress)
@@ -98,12 +98,12 @@ def _means(values: FloatArray, means: FloatArray, errors: FloatArray) -> Resampl
 
 def _tails(values: FloatArray, k: int, tails: FloatArray, errors: FloatArray) -> Resampled:
     """Return what gives T* of the tail mean of each row, [C, n], in each resample."""
-    columns = [_tail(*each, k) for each in zip(values, tails, strict=True)]
+    columns = [_tail(*row, k) for row in zip(values, tails, strict=True)]
 
     def statistics(counts: FloatArray) -> FloatArray:
-        made = [column(np.ascontiguousarray(counts.T)) for column in columns]
-        moved, own = (np.stack(parts, axis=1) for parts in zip(*made, strict=True))
-        return _studentized(moved, own, errors)
+        results = [column(np.ascontiguousarray(counts.T)) for column in columns]
+        moved, spreads = (np.stack(parts, axis=1) for parts in zip(*results, strict=True))
+        return _studentized(moved, spreads, errors)
 
     return statistics
 
@@ -130,9 +130,9 @@ def _tail(values: FloatArray, tail: float, k: int) -> Callable[[FloatArray], tup
     return resampled
 
 
-def _studentized(moved: FloatArray, own: FloatArray, errors: FloatArray) -> FloatArray:
+def _studentized(moved: FloatArray, spreads: FloatArray, errors: FloatArray) -> FloatArray:
     """Return T* of each resample, [B, C]: infinite where the resample has no spread, but another number."""
-    is_equal = own <= _EQUAL * errors
+    is_equal = spreads <= _EQUAL * errors
     is_still = np.abs(moved) <= _EQUAL * errors
-    quotients = moved / np.where(is_equal, 1.0, own)
+    quotients = moved / np.where(is_equal, 1.0, spreads)
     return np.where(is_equal, np.where(is_still, 0.0, np.copysign(np.inf, moved)), quotients)

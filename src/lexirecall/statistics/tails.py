@@ -70,9 +70,9 @@ def t_pvalues(t: FloatArray, df: IntArray) -> FloatArray:
         pvalues[many] = 2 * stdtr(df[many], -t[many])
     is_few = is_known & (df <= MOST_DEGREES)
     for mine, steps in ((is_few, _STEPS), (is_known & ~is_few & ~is_many, _MORE_STEPS)):
-        for own, tail in ((mine & ~is_near, _far_tail), (mine & is_near, _near_tail)):
-            if own.any():
-                pvalues[own] = tail(df[own] / 2, t[own] ** 2, steps)
+        for which, tail in ((mine & ~is_near, _far_tail), (mine & is_near, _near_tail)):
+            if which.any():
+                pvalues[which] = tail(df[which] / 2, t[which] ** 2, steps)
     return pvalues
 
 

@@ -180,7 +180,7 @@ class Averages(Printable):
 
     def cells(self, s: int) -> tuple[str, ...]:
         """Return the means of one run as a table shows them, with their intervals if there are any."""
-        shown = (numbers(self.measures, each, self.digits) for each in (self.means[s], *self.ends(s)))
+        shown = (numbers(self.measures, values, self.digits) for values in (self.means[s], *self.ends(s)))
         return tuple(map(with_interval, *shown))
 
     def _best(self) -> Iterator[tuple[int, int]]:

@@ -48,7 +48,7 @@ class Portion:
 
     def in_order(self, order: IntArray) -> "Portion":
         """Return the numbers with the runs in another order."""
-        intervals = tuple(each.in_order(order) for each in self.intervals)
+        intervals = tuple(ends.in_order(order) for ends in self.intervals)
         numbers, counts = self.numbers[:, order], self.counts[:, order]
         return replace(self, numbers=numbers, counts=counts, num_due=self.num_due[order], intervals=intervals)
 
@@ -103,8 +103,8 @@ class Breakdown:
     def rows(self) -> Iterator[dict[str, Any]]:
         """Give one row for each number: run, query ("all"), what it is over, measure, value (None if undefined)."""
         for part, o, s in self._cells():
-            made = part.intervals[o]
-            ends = dict(zip(ENDS, (made.lows[s], made.highs[s]), strict=True)) if self.has_intervals else {}
+            intervals = part.intervals[o]
+            ends = dict(zip(ENDS, (intervals.lows[s], intervals.highs[s]), strict=True)) if self.has_intervals else {}
             for c, (measure, value) in enumerate(named(self.measures, part.finite(o)[s]).items()):
                 yield {
                     "run": self.runs[s], "query": "all", **self._said_of(part, o), "measure": measure, "value": value,
@@ -117,8 +117,8 @@ class Breakdown:
         return {**dict.fromkeys(self.keys), **({"group": group} if self.groups is not None else {})}
 
     def _said_of(self, part: Portion, o: int) -> dict[str, Any]:
-        said = {"group": part.group, "queries": part.num_queries, "over": str(self.overs[o])}
-        return {key: said[key] for key in self.keys}
+        labels = {"group": part.group, "queries": part.num_queries, "over": str(self.overs[o])}
+        return {key: labels[key] for key in self.keys}
 
     def _cells(self) -> Iterator[tuple[Portion, int, int]]:
         """Give where the rows are, in their order: by part, then by way of aggregating, then by run."""
@@ -131,8 +131,8 @@ class Breakdown:
         """Return {run: {group: {over: {measure: number}}}}, without the levels that were not asked for."""
 
         def of_part(part: Portion, s: int) -> dict[str, Any]:
-            made = {str(over): named(self.measures, part.finite(o)[s]) for o, over in enumerate(self.overs)}
-            return made if self.says_over else next(iter(made.values()))
+            by_over = {str(over): named(self.measures, part.finite(o)[s]) for o, over in enumerate(self.overs)}
+            return by_over if self.says_over else next(iter(by_over.values()))
 
         if self.groups is None:
             return {run: of_part(self.whole, s) for s, run in enumerate(self.runs)}
@@ -153,14 +153,12 @@ class Breakdown:
     def table_rows(self, digits: int | None) -> Iterator[tuple[str, ...]]:
         """Give the rows of a table: the run, what the numbers are over, and the numbers."""
         for part, o, s in self._cells():
-            said = self._said_of(part, o) | ({"group": EVERY} if part.group is None else {})
-            yield self.runs[s], *(_text(said[key]) for key in self.keys), *self._shown(part, o, s, digits)
+            labels = self._said_of(part, o) | ({"group": EVERY} if part.group is None else {})
+            yield self.runs[s], *(_text(labels[key]) for key in self.keys), *self._shown(part, o, s, digits)
 
     def _shown(self, part: Portion, o: int, s: int, digits: int | None) -> Iterator[str]:
-        own = part.intervals[o]
-        columns = zip(
-            self.measures, part.finite(o)[s], own.lows[s], own.highs[s], part.counts[o, s], part.num_due[s], strict=True
-        )
+        lows, highs = part.intervals[o].lows[s], part.intervals[o].highs[s]
+        columns = zip(self.measures, part.finite(o)[s], lows, highs, part.counts[o, s], part.num_due[s], strict=True)
         for row, value, low, high, count, due in columns:
             decimals = _decimals(row, self.overs[o], digits)
             ends = (end_text(float(end), decimals) for end in (low, high))
@@ -180,7 +178,7 @@ class Breakdown:
     def footnote(self) -> str:
         """What is written below a table."""
         order = "" if len(self.parts) < 3 else f"groups: {self._on_order()}"
-        shown = (phrase for part in self.parts for own in part.intervals for phrase in own.phrases)
+        shown = (phrase for part in self.parts for intervals in part.intervals for phrase in intervals.phrases)
         ends = footnote_of(shown, self.alpha)
         return "; ".join(filter(None, (on_win_rates(self.measures, len(self.runs)), order, ends)))
 
@@ -229,17 +227,17 @@ def breakdown_of(
     taking_part: BoolArray = np.asarray(is_due.any(axis=(0, 2)))
 
     def part_of(group: str | None, which: IntArray) -> Portion:
-        own = values[:, which]
-        numbers = np.array([_numbers(own, over, measures) for over in overs])
-        counts = np.array([_counts(own, over) for over in overs])
-        made = [
-            Intervals.of(own, measures, resampling, over=over, alpha=alpha, show_progress=show_progress)
+        group_values = values[:, which]
+        numbers = np.array([_numbers(group_values, over, measures) for over in overs])
+        counts = np.array([_counts(group_values, over) for over in overs])
+        intervals = [
+            Intervals.of(group_values, measures, resampling, over=over, alpha=alpha, show_progress=show_progress)
             for over in overs
         ]
         num_queries = int(taking_part[which].sum())
         return Portion(
             group=group, num_queries=num_queries, numbers=numbers, counts=counts, num_due=is_due[:, which].sum(axis=1),
-            intervals=tuple(made),
+            intervals=tuple(intervals),
         )  # fmt: skip
 
     members = (

@@ -16,49 +16,50 @@ from lexirecall.manifest import Manifest, Note
 from lexirecall.verbs.breakdown import Breakdown
 
 
-def recorded(manifest: Manifest, made: Breakdown, asked: Aggregation) -> Manifest:
+def recorded(manifest: Manifest, breakdown: Breakdown, asked: Aggregation) -> Manifest:
     """Return a manifest with the record of a breakdown, and with its notes."""
     conventions: dict[str, Any] = {"over": list(asked.over)} if asked.over else {}
     qrels: dict[str, Any] = {}
-    if made.groups is not None:
-        conventions |= {"by": made.groups.name, "min_queries": asked.min_queries}
-        sizes = {part.group: part.num_queries for part in made.parts if part.group is not None} | dict(made.withheld)
-        qrels = {"groups": {name: sizes[name] for name in made.groups.names}, "without_group": made.num_without}
+    if (groups := breakdown.groups) is not None:
+        conventions |= {"by": groups.name, "min_queries": asked.min_queries}
+        shown = {part.group: part.num_queries for part in breakdown.parts if part.group is not None}
+        sizes = shown | dict(breakdown.withheld)
+        qrels = {"groups": {name: sizes[name] for name in groups.names}, "without_group": breakdown.num_without}
     return replace(
         manifest,
         conventions={**manifest.conventions, **conventions},
         qrels={**manifest.qrels, **qrels},
-        notes=(*manifest.notes, *notes_on_breakdown(made, asked)),
+        notes=(*manifest.notes, *notes_on_breakdown(breakdown, asked)),
     )
 
 
-def notes_on_breakdown(made: Breakdown, asked: Aggregation) -> Iterator[Note]:
+def notes_on_breakdown(breakdown: Breakdown, asked: Aggregation) -> Iterator[Note]:
     """Give what a reader of a breakdown should know."""
-    yield from _endless(made)
-    yield from _undefined(made)
-    if made.groups is not None:
-        yield from notes_on_groups(made.groups, made.num_without, made.withheld, asked.min_queries)
-    notes = (note for part in made.parts for own in part.intervals for note in own.notes)
+    yield from _endless(breakdown)
+    yield from _undefined(breakdown)
+    if breakdown.groups is not None:
+        yield from notes_on_groups(breakdown.groups, breakdown.num_without, breakdown.withheld, asked.min_queries)
+    notes = (note for part in breakdown.parts for intervals in part.intervals for note in intervals.notes)
     yield from {note.text: note for note in notes}.values()  # groups have the same reasons
 
 
-def _endless(made: Breakdown) -> Iterator[Note]:
-    others = [str(over) for over in made.overs if over.kind != "mean"]
-    if made.endless and others:
-        which = listed((f"{name} {count:,}" for name, count in made.endless), 9)
+def _endless(breakdown: Breakdown) -> Iterator[Note]:
+    others = [str(over) for over in breakdown.overs if over.kind != "mean"]
+    if breakdown.endless and others:
+        which = listed((f"{name} {count:,}" for name, count in breakdown.endless), 9)
         text = (
             f"values that are undefined because a document was not retrieved ({which}) count as infinitely deep in "
             f"{listed(others, 9)}"
         )
-        yield Note("infinitely deep", text, sum(count for _, count in made.endless))
+        yield Note("infinitely deep", text, sum(count for _, count in breakdown.endless))
 
 
-def _undefined(made: Breakdown) -> Iterator[Note]:
+def _undefined(breakdown: Breakdown) -> Iterator[Note]:
     """Say which numbers fall on a document that was not retrieved."""
     which: dict[str, int] = {}
-    for part in made.parts:
+    for part in breakdown.parts:
         for o, c in np.argwhere(np.isinf(part.numbers).any(axis=1)).tolist():
-            name = f"{made.overs[o]} {made.measures[c]}"
+            name = f"{breakdown.overs[o]} {breakdown.measures[c]}"
             which[name] = which.get(name, 0) + int(np.isinf(part.numbers[o, :, c]).sum())
     if which:
         parts = listed((f"{name} ({count:,})" for name, count in which.items()), 9)

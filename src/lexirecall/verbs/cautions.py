@@ -37,10 +37,10 @@ def cautions(compared: Sequence[MeasureComparison], runs: Sequence[str], testing
 
 
 def _without_p(compared: Sequence[MeasureComparison]) -> Iterator[Note]:
-    def is_outside(each: MeasureComparison) -> BoolArray:
-        return np.asarray(np.isnan(each.corrected) & ~np.isnan(each.pvalues) & (each.num_one_sided == 0))
+    def is_outside(result: MeasureComparison) -> BoolArray:
+        return np.asarray(np.isnan(result.corrected) & ~np.isnan(result.pvalues) & (result.num_one_sided == 0))
 
-    apart = [each for each in compared if each.family.attainable.test == MAX_T_OF_VALUES and each.family.scope]
+    apart = [result for result in compared if result.family.attainable.test == MAX_T_OF_VALUES and result.family.scope]
     total, which = _counts(_steady(apart), is_outside)
     if total:
         text = (
@@ -48,15 +48,15 @@ def _without_p(compared: Sequence[MeasureComparison]) -> Iterator[Note]:
             "counts wins there)"
         )
         yield Note("outside max-t", text, total)
-    others = [each for each in compared if not any(each is one for one in apart) and each.family.scope]
-    total, which = _counts(others, lambda each: np.isnan(each.corrected) & (each.num_one_sided == 0))
+    others = [result for result in compared if not any(result is one for one in apart) and result.family.scope]
+    total, which = _counts(others, lambda result: np.isnan(result.corrected) & (result.num_one_sided == 0))
     if total:
         text = f"pairs without a p-value because they have too few common queries ({which}): left out of the correction"
         yield Note("pairs without p", text, total)
 
 
 def _one_sided(compared: Sequence[MeasureComparison], testing: Testing) -> Iterator[Note]:
-    total, which = _counts(compared, lambda each: each.num_one_sided > 0)
+    total, which = _counts(compared, lambda result: result.num_one_sided > 0)
     if total:
         how = f"{testing.test} has no p there" if testing.is_simultaneous else "the sign test decides there"
         text = (
@@ -67,7 +67,7 @@ def _one_sided(compared: Sequence[MeasureComparison], testing: Testing) -> Itera
 
 
 def _left_out(compared: Sequence[MeasureComparison]) -> Iterator[Note]:
-    left_out = {str(each.measure): each.num_left_out for each in compared if each.num_left_out}
+    left_out = {str(result.measure): result.num_left_out for result in compared if result.num_left_out}
     if left_out:
         which = listed((f"{name} {count:,}" for name, count in left_out.items()), 9)
         text = f"queries on which some run has no value ({which}) are left out of the layout"
@@ -75,12 +75,12 @@ def _left_out(compared: Sequence[MeasureComparison]) -> Iterator[Note]:
 
 
 def _nothing_can_be_significant(compared: Sequence[MeasureComparison]) -> Iterator[Note]:
-    for text, which in _by_text(compared, lambda each: each.family.attainable.note):
+    for text, which in _by_text(compared, lambda result: result.family.attainable.note):
         yield Note("nothing can be significant", f"{text} ({listed(which, 9)})", len(which))
 
 
 def _rare_queries_decide(compared: Sequence[MeasureComparison], testing: Testing) -> Iterator[Note]:
-    rare = [str(each.measure) for each in compared if not each.is_steady]
+    rare = [str(result.measure) for result in compared if not result.is_steady]
     if rare and (testing.suits_pairs or testing.is_of_means):
         by_signs = "the sign test decides"
         how = by_signs if testing.test == "auto" else f"{testing.test} gives no letter (--test auto counts wins)"
@@ -89,7 +89,7 @@ def _rare_queries_decide(compared: Sequence[MeasureComparison], testing: Testing
 
 
 def _steady(compared: Sequence[MeasureComparison]) -> list[MeasureComparison]:
-    return [each for each in compared if each.is_steady]
+    return [result for result in compared if result.is_steady]
 
 
 def _few_queries_decide(compared: Sequence[MeasureComparison], testing: Testing) -> Iterator[Note]:
@@ -97,7 +97,7 @@ def _few_queries_decide(compared: Sequence[MeasureComparison], testing: Testing)
     if not (is_asked or testing.test == "auto"):
         return
     total, which = _counts(
-        _steady(compared), lambda each: each.rests_on_few & (each.withheld if is_asked else np.isnan(each.lows))
+        _steady(compared), lambda result: result.rests_on_few & (result.withheld if is_asked else np.isnan(result.lows))
     )
     if total:
         pairs, few = f"in {counted(total, 'pair')} ({which})", f"fewer than {FEWEST_EFFECTIVE} queries"
@@ -112,12 +112,12 @@ def _few_queries_decide(compared: Sequence[MeasureComparison], testing: Testing)
 def _too_few_untied(compared: Sequence[MeasureComparison], testing: Testing) -> Iterator[Note]:
     """Count the pairs that a sign test cannot tell apart, whichever way all that differ point."""
 
-    def is_powerless(each: MeasureComparison) -> BoolArray:
-        factor = each.family.attainable.num_pairs
-        least = factor * sign_pvalues(each.wins + each.losses, np.zeros_like(each.losses))
-        return np.asarray(each.rests_on_few & each.own.by_signs & (least >= testing.alpha))
+    def is_powerless(result: MeasureComparison) -> BoolArray:
+        factor = result.family.attainable.num_pairs
+        least = factor * sign_pvalues(result.wins + result.losses, np.zeros_like(result.losses))
+        return np.asarray(result.rests_on_few & result.own.by_signs & (least >= testing.alpha))
 
-    total, which = _counts([each for each in compared if each.family.attainable.is_possible], is_powerless)
+    total, which = _counts([result for result in compared if result.family.attainable.is_possible], is_powerless)
     if total:
         text = f"in {counted(total, 'pair')} ({which}) too few queries differ to tell the runs apart, whoever wins them"
         yield Note("too few untied", text, total)
@@ -126,14 +126,14 @@ def _too_few_untied(compared: Sequence[MeasureComparison], testing: Testing) -> 
 def _contrary(compared: Sequence[MeasureComparison], runs: Sequence[str], alpha: float) -> Iterator[Note]:
     """Name a pair in which wins and means disagree, and say how many there are."""
 
-    def is_contrary(each: MeasureComparison) -> BoolArray:
-        differ = np.sign(each.means) != np.sign(each.wins - each.losses)
-        return np.asarray(each.own.by_signs & each.withheld & differ & (each.corrected < alpha))
+    def is_contrary(result: MeasureComparison) -> BoolArray:
+        differ = np.sign(result.means) != np.sign(result.wins - result.losses)
+        return np.asarray(result.own.by_signs & result.withheld & differ & (result.corrected < alpha))
 
     total, _ = _counts(compared, is_contrary)
     if not total:
         return
-    first = next(each for each in compared if is_contrary(each).any())
+    first = next(result for result in compared if is_contrary(result).any())
     k = int(np.flatnonzero(is_contrary(first))[0])
     wins, losses = int(first.wins[k]), int(first.losses[k])
     names = [runs[first.a[k]], runs[first.b[k]]][:: 1 if wins > losses else -1]
@@ -146,10 +146,10 @@ def _contrary(compared: Sequence[MeasureComparison], runs: Sequence[str], alpha:
 
 
 def _ranks_are_not_means(compared: Sequence[MeasureComparison], testing: Testing) -> Iterator[Note]:
-    of_sizes = [each for each in compared if not np.isnan(each.own.estimates).all()]
+    of_sizes = [result for result in compared if not np.isnan(result.own.estimates).all()]
     if testing.test == "wilcoxon" and of_sizes:
-        total, which = _counts(of_sizes, lambda each: each.withheld & (each.corrected < testing.alpha))
-        names = listed((str(each.measure) for each in of_sizes), 9)
+        total, which = _counts(of_sizes, lambda result: result.withheld & (result.corrected < testing.alpha))
+        names = listed((str(result.measure) for result in of_sizes), 9)
         against = f"; in {counted(total, 'pair')} ({which}) the two disagree: no letter" if total else ""
         text = f"wilcoxon tests whether differences lie evenly about 0 (see estimate), not means: {names}{against}"
         yield Note("wilcoxon", text, len(of_sizes))
@@ -167,14 +167,14 @@ def _layout_errs(compared: Sequence[MeasureComparison], testing: Testing) -> Ite
 def _hangs_on_one(compared: Sequence[MeasureComparison], runs: Sequence[str]) -> Iterator[Note]:
     """Say how many letters go if one query is left out, and name one of them."""
 
-    def is_fragile(each: MeasureComparison) -> BoolArray:
-        found = each.influence
-        return np.zeros(len(each.a), bool) if found is None else found.is_asked & (found.num_turning > 0)
+    def is_fragile(result: MeasureComparison) -> BoolArray:
+        found = result.influence
+        return np.zeros(len(result.a), bool) if found is None else found.is_asked & (found.num_turning > 0)
 
     total, which = _counts(compared, is_fragile)
     if not total:
         return
-    first = next(each for each in compared if is_fragile(each).any())
+    first = next(result for result in compared if is_fragile(result).any())
     k = int(np.flatnonzero(is_fragile(first))[0])
     assert first.influence is not None  # noqa: S101 - it has letters that hang on a query
     number, query = int(first.influence.num_turning[k]), first.queries[first.influence.worst[k]]
@@ -187,8 +187,8 @@ def _hangs_on_one(compared: Sequence[MeasureComparison], runs: Sequence[str]) ->
 
 
 def _stepped_beyond(compared: Sequence[MeasureComparison], alpha: float) -> Iterator[Note]:
-    def is_beyond(each: MeasureComparison) -> BoolArray:
-        return np.asarray(each.is_significant(alpha) & (each.family.lows <= 0) & (each.family.highs >= 0))
+    def is_beyond(result: MeasureComparison) -> BoolArray:
+        return np.asarray(result.is_significant(alpha) & (result.family.lows <= 0) & (result.family.highs >= 0))
 
     total, which = _counts(compared, is_beyond)
     if total:
@@ -200,20 +200,21 @@ def _stepped_beyond(compared: Sequence[MeasureComparison], alpha: float) -> Iter
 
 
 def _responses(compared: Sequence[MeasureComparison]) -> Iterator[Note]:
-    preferences = [each for each in compared if each.family.layout and isinstance(each.measure, Preference)]
+    preferences = [result for result in compared if result.family.layout and isinstance(result.measure, Preference)]
     if not preferences:
         return
-    total, which = _counts(preferences, lambda each: each.means * each.tested < 0)
+    total, which = _counts(preferences, lambda result: result.means * result.tested < 0)
     against = f"; it contradicts the head-to-head mean in {counted(total, 'pair')} ({which})" if total else ""
     text = (
-        f"HSD compares mean preferences against all other runs ({listed(str(each.measure) for each in preferences)}): "
-        f"this response, and so p, depends on which other runs are there{against}"
+        "HSD compares mean preferences against all other runs "
+        f"({listed(str(result.measure) for result in preferences)}): this response, and so p, depends on which other "
+        f"runs are there{against}"
     )
     yield Note("responses", text, len(preferences))
 
 
 def _interval_against_p(compared: Sequence[MeasureComparison], alpha: float) -> Iterator[Note]:
-    total, which = _counts(compared, lambda each: each.own.disagrees(alpha))
+    total, which = _counts(compared, lambda result: result.own.disagrees(alpha))
     if total:
         text = (
             f"{counted(total, 'pair')} whose interval excludes 0 though p is not below {alpha:g}, or the reverse "
@@ -223,30 +224,30 @@ def _interval_against_p(compared: Sequence[MeasureComparison], alpha: float) -> 
 
 
 def _resamples(compared: Sequence[MeasureComparison], testing: Testing) -> Iterator[Note]:
-    def said(each: MeasureComparison) -> str:
-        family, num_pairs = each.family, each.family.attainable.num_pairs
+    def text_of(result: MeasureComparison) -> str:
+        family, num_pairs = result.family, result.family.attainable.num_pairs
         if not family.num_resamples:
             return ""
         if not family.attainable.num_resamples:
             return f"all {family.num_resamples:,} sign patterns"
         taken = counted(family.num_resamples, "resample")
         if testing.num_resamples is None:
-            taken = resampling_note(family.num_resamples, num_pairs, correction=each.correction, alpha=testing.alpha)
+            taken = resampling_note(family.num_resamples, num_pairs, correction=result.correction, alpha=testing.alpha)
         return f"{taken}; seed {testing.seed}"
 
-    for text, which in _by_text(compared, said):
-        yield Note("resamples", f"{text} ({listed(which, 9)})", max(each.family.num_resamples for each in compared))
+    for text, which in _by_text(compared, text_of):
+        yield Note("resamples", f"{text} ({listed(which, 9)})", max(result.family.num_resamples for result in compared))
 
 
 def _counts(compared: Sequence[MeasureComparison], which: Callable[[MeasureComparison], BoolArray]) -> tuple[int, str]:
     """Return how many pairs are meant, in all and in words by measure."""
-    counts = {str(each.measure): int(np.count_nonzero(which(each))) for each in compared}
+    counts = {str(result.measure): int(np.count_nonzero(which(result))) for result in compared}
     return sum(counts.values()), listed((f"{name} {count:,}" for name, count in counts.items() if count), 9)
 
 
 def _by_text(
-    compared: Sequence[MeasureComparison], said: Callable[[MeasureComparison], str]
+    compared: Sequence[MeasureComparison], text_of: Callable[[MeasureComparison], str]
 ) -> Iterator[tuple[str, list[str]]]:
     """Give each text that is said of some measures, with their names."""
-    for text in dict.fromkeys(filter(None, map(said, compared))):
-        yield text, [str(each.measure) for each in compared if said(each) == text]
+    for text in dict.fromkeys(filter(None, map(text_of, compared))):
+        yield text, [str(result.measure) for result in compared if text_of(result) == text]

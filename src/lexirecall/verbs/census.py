@@ -71,7 +71,7 @@ class Census:
         levels = sorted({row.level(policies.level) for row in rows}) or [policies.level]
         is_eligible = {level: replace(policies, level=level).eligible(positions) for level in levels}
         unanswered = ~positions.answered & is_eligible[levels[0]]
-        empty = {level: np.flatnonzero(~own) for level, own in is_eligible.items()}
+        empty = {level: np.flatnonzero(~is_in) for level, is_in in is_eligible.items()}
         judgments = sought.judgments if units is not None and units.judged == "units" else positions.judgments
         return cls(
             name=judgments.name,
@@ -106,7 +106,7 @@ class Census:
         """Raise if no measure that looks at the level finds anything relevant."""
         looking = [row for row in measures if not row.uses_grades] or measures
         levels = {row.level(level) for row in looking}
-        if all(self.empty[each][0] == self.num_queries for each in levels):
+        if all(self.empty[grade][0] == self.num_queries for grade in levels):
             raise DataError(
                 f"{self.name}: no query has a relevant document, and nothing can be measured: "
                 f"the highest grade is {plain(self.highest_grade)} and the level is {plain(min(levels))}",

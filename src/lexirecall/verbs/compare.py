@@ -126,13 +126,13 @@ def compare_scores(
     averages, responses = scores.averages, None
     if testing.has_layout:
         layouts = _layouts(scores, pairs, testing, show_progress=show_progress)
-        responses = [of_pairs(each, are_asked(each.a, each.b, references)) for each in layouts]
-    num_tests = sum(len(each.a) for each in pairs) if testing.family == "measures" else None
-    owns = [run_test(testing, each, num_tests=num_tests, show_progress=show_progress) for each in pairs]
-    families = decide(testing, averages.measures, pairs, owns, responses, show_progress=show_progress)
+        responses = [of_pairs(layout, are_asked(layout.a, layout.b, references)) for layout in layouts]
+    num_tests = sum(len(differences.a) for differences in pairs) if testing.family == "measures" else None
+    tests = [run_test(testing, differences, num_tests=num_tests, show_progress=show_progress) for differences in pairs]
+    families = decide(testing, averages.measures, pairs, tests, responses, show_progress=show_progress)
     equivalences = _equivalences(testing, averages.measures, pairs)
     concluded = tuple(
-        _compared(*each, testing) for each in zip(averages.measures, pairs, owns, families, equivalences, strict=True)
+        _compared(*row, testing) for row in zip(averages.measures, pairs, tests, families, equivalences, strict=True)
     )
     notes = *averages.notes, *cautions(concluded, averages.runs, testing)
     first = pairs[0].contrasts
@@ -163,7 +163,7 @@ def with_parts(
     averages = with_breakdown(comparison.averages, valued, asked, groups, Resampling())
     assert averages.breakdown is not None  # noqa: S101 - it was just made
     placed = np.moveaxis(valued.placed, 2, 0)
-    data = [PairData(*each) for each in zip(comparison.measures, placed, pairs, strict=True)]
+    data = [PairData(*fields) for fields in zip(comparison.measures, placed, pairs, strict=True)]
     parts = parts_of(data, comparison.runs, averages.breakdown, asked, testing, show_progress=show_progress)
     shows_means = any(over.kind == "mean" for over in parts.overs)
     notes = (
@@ -183,7 +183,7 @@ def check_number(num_runs: int | None) -> None:
 def indices_of(baseline: str | Sequence[str] | None, runs: Sequence[str]) -> tuple[int, ...]:
     """Return which runs are baselines, named as in the results or as on the command line; none if none is named."""
     asked = names_in("baseline", baseline)
-    found = {name: [each for each in (name, Source(name).run_name) if each in runs] for name in asked}
+    found = {name: [run for run in (name, Source(name).run_name) if run in runs] for name in asked}
     if unknown := [repr(name) for name, names in found.items() if not names]:
         raise UsageError(f"no run is called {listed(unknown)}", remedy=f"the baseline is one of {listed(runs, 9)}")
     return tuple(dict.fromkeys(runs.index(names[0]) for names in found.values()))
@@ -214,28 +214,28 @@ def _responses(row: Evaluable, pairs: Contrasts, values: FloatArray) -> FloatArr
 def _compared(
     row: Evaluable,
     differences: PortionedPairs,
-    own: PairedTests,
+    tests: PairedTests,
     family: FamilyTest,
     equivalence: Equivalence | None,
     testing: Testing,
 ) -> MeasureComparison:
     is_sign_test = testing.of_pair(differences) == "sign"
-    made = MeasureComparison(
+    compared = MeasureComparison(
         measure=row, a=differences.a, b=differences.b, means=differences.means, wins=differences.wins,
         ties=differences.ties, losses=differences.losses, num_queries=differences.num_queries,
         effects=effect_sizes(differences),
         effective=np.full(len(differences.a), np.nan) if is_sign_test else differences.effective,
-        deviations=differences.deviations, num_one_sided=differences.num_one_sided, own=own, family=family,
-        withheld=_withheld(differences, own, testing), equivalence=equivalence,
+        deviations=differences.deviations, num_one_sided=differences.num_one_sided, own=tests, family=family,
+        withheld=_withheld(differences, tests, testing), equivalence=equivalence,
     )  # fmt: skip
     if testing.of_pair(differences) not in ADDED_UP:
-        return made
+        return compared
     with np.errstate(divide="ignore", invalid="ignore"):
-        limits = testing.alpha * own.pvalues / family.corrected  # what the correction leaves to this pair
+        limits = testing.alpha * tests.pvalues / family.corrected  # what the correction leaves to this pair
     limits[family.corrected == 0] = testing.alpha / len(limits)
-    has_letter = made.is_significant(testing.alpha)
-    influence = leave_one_out(differences, own.by_signs, limits, has_letter, ties=testing.test_ties)
-    return replace(made, influence=influence, queries=differences.contrasts.queries)
+    has_letter = compared.is_significant(testing.alpha)
+    influence = leave_one_out(differences, tests.by_signs, limits, has_letter, ties=testing.test_ties)
+    return replace(compared, influence=influence, queries=differences.contrasts.queries)
 
 
 def _equivalences(
@@ -244,13 +244,13 @@ def _equivalences(
     """Return whether runs differ by less than the margin, corrected as their differences are."""
     if testing.margin is None:
         return [None] * len(rows)
-    pvalues = [equivalence_pvalues(each, testing.margin) for each in differences]
+    pvalues = [equivalence_pvalues(pairs, testing.margin) for pairs in differences]
     plain = replace(testing, test="auto")
     corrected, _ = corrected_together(plain, pvalues, differences, primary_of(testing, rows))
-    return [Equivalence(testing.margin, *each) for each in zip(pvalues, corrected, strict=True)]
+    return [Equivalence(testing.margin, *values) for values in zip(pvalues, corrected, strict=True)]
 
 
-def _withheld(differences: PairDifferences, own: PairedTests, testing: Testing) -> BoolArray:
+def _withheld(differences: PairDifferences, tests: PairedTests, testing: Testing) -> BoolArray:
     """Tell which pairs get no letter: their means rest on too few queries for the test, or wins contradict them, [P].
 
     If a run wins more queries and the other has the better mean, neither is plainly better. A mean over fewer queries
@@ -261,6 +261,6 @@ def _withheld(differences: PairDifferences, own: PairedTests, testing: Testing) 
         counts = (testing.test == "randomization") & (differences.is_signs | differences.have_one_size)
         return np.asarray(~differences.has_steady_mean & (differences.num_one_sided == 0) & ~counts)
     if not testing.suits_pairs:
-        return np.asarray(own.estimates * differences.means < 0)
+        return np.asarray(tests.estimates * differences.means < 0)
     balance = np.sign(differences.wins - differences.losses)
-    return np.asarray(own.by_signs & (differences.num_one_sided == 0) & (np.sign(differences.means) != balance))
+    return np.asarray(tests.by_signs & (differences.num_one_sided == 0) & (np.sign(differences.means) != balance))

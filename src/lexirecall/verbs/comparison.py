@@ -114,7 +114,7 @@ class Comparison(DisplayedResult, Convertible):
             return {}
         none: list[Any] = [None] * len(self.measures[c].a)
         counts = (None, None) if (safe := self.safe[c]) is None else (safe.decided, safe.safe)
-        return {name: none if own is None else own.tolist() for name, own in zip(_SAFE, counts, strict=True)}
+        return {name: none if column is None else column.tolist() for name, column in zip(_SAFE, counts, strict=True)}
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -159,11 +159,11 @@ class Comparison(DisplayedResult, Convertible):
 
     def _certainty(self) -> tuple[list[tuple[str, ...]], str]:
         """Return how certain the place of each run is, in cells for each of CERTAINTY, and what they mean."""
-        made, tested = self.resampled, self.tested_ranks
-        if made is None:
+        order, tested = self.resampled, self.tested_ranks
+        if order is None:
             return [()] * len(self.runs), ""
-        columns = [[number(each, 3) for each in made.first.tolist()], _ranges_of(made.rank_lows, made.rank_highs)]
-        says = f"{on_order(made.alpha)}, by win rate under {self.measures[0].measure}"
+        columns = [[number(share, 3) for share in order.first.tolist()], _ranges_of(order.rank_lows, order.rank_highs)]
+        says = f"{on_order(order.alpha)}, by win rate under {self.measures[0].measure}"
         if tested is not None:
             columns.append(_ranges_of(*tested))
             says += "; ranks by tests: 1 + the runs that are significantly better, to all but those that are worse"
@@ -227,8 +227,8 @@ class Comparison(DisplayedResult, Convertible):
         return Table(("a", "b", "measure", *shown), rows, numbers_from=3, footnote=self._note_on_pairs())
 
     def _note_on_pairs(self) -> str:
-        own = ", ".join(dict.fromkeys(name for compared in self.measures for name in compared.own_tests))
-        says = [f"low, high, p: of the pair by itself ({100 * (1 - self.alpha):g}% interval, {own})"]
+        tests = ", ".join(dict.fromkeys(name for compared in self.measures for name in compared.own_tests))
+        says = [f"low, high, p: of the pair by itself ({100 * (1 - self.alpha):g}% interval, {tests})"]
         if any(np.isfinite(compared.own.estimates).any() for compared in self.measures):
             says.append("estimate: pseudomedian of the differences other than 0, to which the interval belongs")
         says.append(f"low_all, high_all, p_corrected: with regard to all pairs ({self._how()})")
@@ -263,7 +263,7 @@ class Comparison(DisplayedResult, Convertible):
         pairs = zip(compared.a.tolist(), compared.b.tolist(), np.column_stack(numbers).tolist(), marks, strict=True)
         for a, b, (mean, *response), mark in pairs:
             for s, t, sign in ((a, b, 1), (b, a, -1)):
-                beside = "".join(f" ({number(sign * each, self._decimals)})" for each in response)
+                beside = "".join(f" ({number(sign * value, self._decimals)})" for value in response)
                 yield s, t, "" if np.isnan(mean) else number(sign * mean, self._decimals) + beside, mark
 
     def _note_on_matrix(self, compared: MeasureComparison, marks: set[str]) -> str:

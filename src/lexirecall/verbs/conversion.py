@@ -111,5 +111,5 @@ class Convertible:
 
 def _is_real(values: Sequence[Any]) -> bool:
     """Tell whether a column holds numbers that may be undefined or fractions, or nothing at all."""
-    given = [value for value in values if value is not None]
-    return all(isinstance(value, float) for value in given) and len(values) > 0
+    defined = [value for value in values if value is not None]
+    return all(isinstance(value, float) for value in defined) and len(values) > 0

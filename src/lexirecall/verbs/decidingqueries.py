@@ -99,7 +99,7 @@ would be 0 or reversed.
     @cached_property
     def tails(self) -> tuple[IntArray, ...]:
         """Each run's own worst tenth of the queries, the worst first; none for a preference."""
-        worst = tuple(worst_queries(self.measure.direction * own, TAIL) for own in self.values)
+        worst = tuple(worst_queries(self.measure.direction * values, TAIL) for values in self.values)
         return worst if self.has_values else tuple(tail[:0] for tail in worst)
 
     @property
@@ -167,7 +167,7 @@ would be 0 or reversed.
 
     def _cells(self, q: int) -> tuple[str, ...]:
         values = self.values[:, q].tolist() if self.has_values else ()
-        return self.queries[q], *(number(each, self.measure.decimals) for each in values), self._signed(q)
+        return self.queries[q], *(number(value, self.measure.decimals) for value in values), self._signed(q)
 
     def _signed(self, q: int) -> str:
         difference = float(self.differences[q])
@@ -176,16 +176,16 @@ would be 0 or reversed.
     def tail_sentences(self) -> Iterator[str]:
         """Compare the means of both tails, say what they share, and where equal values leave a choice."""
         size = len(self.tails[0])
-        means = [self._mean(own[tail]) for own, tail in zip(self.values, self.tails, strict=True)]
+        means = [self._mean(values[tail]) for values, tail in zip(self.values, self.tails, strict=True)]
         shared = len(np.intersect1d(self.tails[0], self.tails[1]))
         which = f"its own worst {100 * TAIL.share:.0f} % of the queries ({size:,} of {len(self.queries):,})"
         yield (
             f"Over {which}, {self.runs[0]} has a mean of {means[0]} and {self.runs[1]} of {means[1]}. The two tails "
             f"have {counted(shared, 'query')} in common."
         )
-        for run, own, tail in zip(self.runs, self.values, self.tails, strict=True):
-            if more := int((own == own[tail[-1]]).sum() - (own[tail] == own[tail[-1]]).sum()):
-                value = number(float(own[tail[-1]]), self.measure.decimals)
+        for run, values, tail in zip(self.runs, self.values, self.tails, strict=True):
+            if more := int((values == values[tail[-1]]).sum() - (values[tail] == values[tail[-1]]).sum()):
+                value = number(float(values[tail[-1]]), self.measure.decimals)
                 has = "has" if more == 1 else "have"
                 yield (
                     f"{counted(more, 'more query')} {has} the value {value} in {run}, as the last of its tail has: the "

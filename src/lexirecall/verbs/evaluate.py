@@ -113,13 +113,13 @@ def with_intervals(
         return scores
     from lexirecall.verbs.intervals import Intervals  # not on top: most evaluations do without it
 
-    made = Intervals.of(scores.values, scores.measures, resampling, alpha=alpha, show_progress=show_progress)
+    intervals = Intervals.of(scores.values, scores.measures, resampling, alpha=alpha, show_progress=show_progress)
     manifest = replace(
         scores.manifest,
         conventions={**scores.manifest.conventions, **conventions_of(resampling)},
-        notes=(*scores.notes, *made.notes),
+        notes=(*scores.notes, *intervals.notes),
     )
-    return replace(scores, averages=replace(scores.averages, intervals=made, manifest=manifest))
+    return replace(scores, averages=replace(scores.averages, intervals=intervals, manifest=manifest))
 
 
 def read_aggregation(
@@ -159,13 +159,13 @@ def with_breakdown(
     from lexirecall.verbs.breakdown import breakdown_of  # not on top: most evaluations do without it
     from lexirecall.verbs.breakdown_notes import recorded
 
-    made = breakdown_of(
+    breakdown = breakdown_of(
         averages.runs, averages.measures, valued.placed, valued.is_due, asked, groups,
         resampling=resampling, alpha=alpha, show_progress=show_progress,
     )  # fmt: skip
-    manifest = recorded(averages.manifest, made, asked)
+    manifest = recorded(averages.manifest, breakdown, asked)
     manifest = replace(manifest, conventions={**manifest.conventions, **conventions_of(resampling)})
-    return replace(averages, breakdown=made, manifest=manifest)
+    return replace(averages, breakdown=breakdown, manifest=manifest)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -186,7 +186,7 @@ class QueryValues:
         values = np.full((*positions.shape, len(measures)), np.nan)
         is_due, is_undefined = np.zeros((2, *values.shape), bool)
         for here, part in positions.portions():
-            projections = {each: part.at_level(each) for each in {row.level(policies.level) for row in measures}}
+            projections = {level: part.at_level(level) for level in {row.level(policies.level) for row in measures}}
             for c, row in enumerate(measures):
                 cells = np.s_[:, here, c]
                 rankings = policies.counted(part, row)

@@ -78,8 +78,8 @@ is at 1 in old (a) and at 2 in new (a).
     ordered = tuple(sorted(explained, key=lambda query: query.weight))
     deciding = None if row is None else DecidingQueries.of(positions, row, a, b, policies)
     judgments = judgments_of_documents(positions)
-    made = Explanation((positions.runs[a], positions.runs[b]), ordered, notes, deciding, judgments)
-    return made if loaded is None else made.with_texts(loaded)
+    explanation = Explanation((positions.runs[a], positions.runs[b]), ordered, notes, deciding, judgments)
+    return explanation if loaded is None else explanation.with_texts(loaded)
 
 
 def _one_measure(measure: str | Evaluable) -> Evaluable:
@@ -204,7 +204,7 @@ class Explanation(DisplayedResult):
         """Return the texts of a row, whole: of the query, and of the documents that only one run finds."""
         if self.texts is None:
             return {}
-        texts = [[query.text_in(run, each) for each in only] for run, only in query.found_by_one.items()]
+        texts = [[query.text_in(run, document) for document in only] for run, only in query.found_by_one.items()]
         return {"text": query.text, **dict(zip(("texts_a", "texts_b"), texts, strict=True))}
 
     def table(self, limit: int = 0) -> Table:

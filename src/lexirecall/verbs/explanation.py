@@ -62,7 +62,7 @@ class Side(FieldEquality):
     def spoken_for(self) -> dict[str, str]:
         """The document whose text is shown for each: the one itself or, for a unit, the one that serves it here."""
         by = [serving.by for serving in self.servings] or [None] * len(self.documents)
-        return {document: own or document for document, own in zip(self.documents, by, strict=True)}
+        return {document: substitute or document for document, substitute in zip(self.documents, by, strict=True)}
 
     def at(self, level: int) -> str:
         """Return the document at a recall level, and what serves it if it is a unit."""
@@ -163,7 +163,7 @@ class QueryExplanation(DisplayedResult):
     @property
     def spoken_for_one(self) -> set[str]:
         """The documents whose texts are shown for those that only one run finds."""
-        return {self._spoken_for[run][each] for run, documents in self.found_by_one.items() for each in documents}
+        return {self._spoken_for[run][document] for run, only in self.found_by_one.items() for document in only}
 
     @property
     def found_by_neither(self) -> tuple[str, ...]:
@@ -219,7 +219,7 @@ class QueryExplanation(DisplayedResult):
             () if self.texts is None else ("text",),
         )
         more = ("position", "document", *served, *texts)
-        return ("query", "level", *(f"{each}_{letter}" for letter in "ab" for each in more), "decides")
+        return ("query", "level", *(f"{column}_{letter}" for letter in "ab" for column in more), "decides")
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Give one row for each recall level, the last first: both positions and documents; None where missing."""
@@ -271,10 +271,10 @@ class QueryExplanation(DisplayedResult):
         """List the texts of the relevant documents: what only one run finds, what neither does, and then the others."""
         if self.texts is None:
             return
-        differing = [(run, each) for run, documents in self.found_by_one.items() for each in documents]
-        lacking = [(self.a.run, each) for each in self.found_by_neither]
-        others = [(side.run, each) for side in (self.a, self.b) for each in reversed(side.documents)]
-        documents = dict.fromkeys(self._spoken_for[run][each] for run, each in (*differing, *lacking, *others))
+        differing = [(run, document) for run, documents in self.found_by_one.items() for document in documents]
+        lacking = [(self.a.run, document) for document in self.found_by_neither]
+        others = [(side.run, document) for side in (self.a, self.b) for document in reversed(side.documents)]
+        documents = dict.fromkeys(self._spoken_for[run][document] for run, document in (*differing, *lacking, *others))
         texts = ((document, self.texts.of_document(document)) for document in documents)
         rows = [(document, shortened(text)) for document, text in texts if text]
         if rows:
@@ -290,7 +290,7 @@ class QueryExplanation(DisplayedResult):
                 yield visible(f"{mine.run} finds, and {other.run} does not: {listed(places, most)}")
         if self.found_by_neither:
             served = dict(zip(self.a.documents, self.a.servings, strict=False))
-            missing = (f"{each} ({served[each].wanted})" if served else each for each in self.found_by_neither)
+            missing = (f"{name} ({served[name].wanted})" if served else name for name in self.found_by_neither)
             yield visible(f"neither finds: {listed(missing, most)}")
         yield from map(visible, self._served_otherwise(limit))
 

@@ -67,8 +67,8 @@ class Exposures(Printable, Convertible):
         Aggregation(min_queries=min_queries)  # raises if it is not a number of queries
         audit, rows = averages.exposures, overall_rows(averages.measures)
         kept = [note for note in averages.notes if note.kind != "worst-off provider"]  # the table shows it
-        own = [*_on_measures(rows), *_not_shown(audit, min_queries), *_without_ratio(audit, min_queries)]
-        manifest = _extended(replace(averages.manifest, notes=tuple(kept)), {"min_queries": min_queries}, own)
+        notes = [*_on_measures(rows), *_not_shown(audit, min_queries), *_without_ratio(audit, min_queries)]
+        manifest = _extended(replace(averages.manifest, notes=tuple(kept)), {"min_queries": min_queries}, notes)
         return cls(
             audit=audit, measure=rows[0], min_queries=min_queries, manifest=manifest, digits=averages.digits,
             frame_library=frame_library,
@@ -98,22 +98,23 @@ class Exposures(Printable, Convertible):
         counts, seed = policies.counted(positions, self.measure)[order], resampling.seed
         documents = owned_documents(projection, *setting).of_runs(order)
         tested = permute_owners(documents, counts, alpha=alpha, seed=seed, show_progress=show_progress)
-        made = replace(self, placements=tested, alpha=alpha)
+        exposures = replace(self, placements=tested, alpha=alpha)
         permuted = {"owner_permutations": tested.num_resamples, "seed": seed}
-        made = made._noting(permuted | dict(conventions_of(resampling)), notes_on_placements(made))
+        exposures = exposures._noting(permuted | dict(conventions_of(resampling)), notes_on_placements(exposures))
         if resampling.bootstrap is None:
-            return made
+            return exposures
         shares = shares_of_providers(projection, *setting).of_runs(order)
         resampled = bootstrap_exposures(
             shares,
             counts[:, shares.queries],
-            made._is_shown & (self.audit.num_queries >= FEW),
+            exposures._is_shown & (self.audit.num_queries >= FEW),
             num_resamples=resampling.bootstrap,
             seed=seed,
             alpha=alpha,
             show_progress=show_progress,
         )
-        return replace(made, resampled=resampled)._noting({}, _without_interval(self.audit, resampled, made._is_shown))
+        notes = _without_interval(self.audit, resampled, exposures._is_shown)
+        return replace(exposures, resampled=resampled)._noting({}, notes)
 
     def _noting(self, conventions: dict[str, Any], notes: Iterable[Note]) -> "Exposures":
         return replace(self, manifest=_extended(self.manifest, conventions, list(notes)))
@@ -159,9 +160,9 @@ class Exposures(Printable, Convertible):
         return {name: defined(p) for name, p in zip(EVIDENCE, pvalues, strict=True)}
 
     def _ends(self, s: int, c: int) -> dict[str, float | None]:
-        if (made := self.resampled) is None:
+        if (resampled := self.resampled) is None:
             return {}
-        ends = made.lows, made.highs, made.ratio_lows, made.ratio_highs
+        ends = resampled.lows, resampled.highs, resampled.ratio_lows, resampled.ratio_highs
         return {name: defined(end[s, c]) for name, end in zip(ENDS, ends, strict=True)}
 
     @property
@@ -195,7 +196,7 @@ class Exposures(Printable, Convertible):
     def _number(self, row: dict[str, Any], *names: str) -> str:
         decimals = 4 if self.digits is None else self.digits
         values = (row.get(name) for name in names)
-        value, low, high = (number(np.nan if each is None else each, decimals) for each in values)
+        value, low, high = (number(np.nan if cell is None else cell, decimals) for cell in values)
         return with_interval(value, low, high)
 
     @property
@@ -211,15 +212,15 @@ class Exposures(Printable, Convertible):
                 f"chance ({tested.num_resamples:,} permutations of the owners, seed {tested.seed}); "
                 "p_corrected: for all providers of the run (Holm)"
             )
-        if (made := self.resampled) is not None:
-            says.append(on_resampled(made))
+        if (resampled := self.resampled) is not None:
+            says.append(on_resampled(resampled))
         return "; ".join(says)
 
 
-def on_resampled(made: "ResampledExposures") -> str:
+def on_resampled(resampled: "ResampledExposures") -> str:
     """Say what the brackets of a table mean."""
-    how = f"by the studentized bootstrap {resamples(made.num_resamples, made.seed)}"
-    return f"[low, high]: {percent(made.alpha)} interval, {how}"
+    how = f"by the studentized bootstrap {resamples(resampled.num_resamples, resampled.seed)}"
+    return f"[low, high]: {percent(resampled.alpha)} interval, {how}"
 
 
 def _extended(manifest: Manifest, conventions: dict[str, Any], notes: list[Note]) -> Manifest:
@@ -266,35 +267,35 @@ def _without_ratio(audit: ProviderExposure, min_queries: int) -> Iterator[Note]:
         yield Note("no ratio", text, total)
 
 
-def _without_interval(audit: ProviderExposure, made: "ResampledExposures", is_shown: BoolArray) -> Iterator[Note]:
+def _without_interval(audit: ProviderExposure, resampled: "ResampledExposures", is_shown: BoolArray) -> Iterator[Note]:
     is_few = audit.num_queries < FEW
     if total := int((is_shown & is_few).any(axis=0).sum()):
         text = f"no interval of {counted(total, 'provider')} with fewer than {FEW} queries: it would be too narrow"
         yield Note("few queries of a provider", text, total)
-    if total := int((is_shown & ~is_few & np.isnan(made.ratio_lows)).any(axis=0).sum()):
+    if total := int((is_shown & ~is_few & np.isnan(resampled.ratio_lows)).any(axis=0).sum()):
         text = f"no interval of the ratio of {counted(total, 'provider')} whose queries all have the same ratio"
         yield Note("equal queries of a provider", text, total)
 
 
-def notes_on_placements(made: Exposures) -> Iterator[Note]:
+def notes_on_placements(exposures: Exposures) -> Iterator[Note]:
     """Say who is not placed like the others, which is all that the evidence says, and what it cannot say."""
     from lexirecall.statistics.placements import FEWEST, MOST_ADDITIONS
 
-    if (tested := made.placements) is None:
+    if (tested := exposures.placements) is None:
         return
     like = "the other relevant documents of the same queries"
-    is_apart = tested.corrected < made.alpha
+    is_apart = tested.corrected < exposures.alpha
     if is_apart.any():
         named = [
-            f"{run} {shown(made.audit.providers[c])} ({'higher' if tested.statistics[s, c] > 0 else 'lower'})"
-            for s, run in enumerate(made.runs)
-            for c in made.audit.lowest_first(s)[is_apart[s, made.audit.lowest_first(s)]].tolist()
+            f"{run} {shown(exposures.audit.providers[c])} ({'higher' if tested.statistics[s, c] > 0 else 'lower'})"
+            for s, run in enumerate(exposures.runs)
+            for c in exposures.audit.lowest_first(s)[is_apart[s, exposures.audit.lowest_first(s)]].tolist()
         ]
         yield Note("placed apart", f"not placed like {like}: {listed(named, 6)}", len(named))
     elif not np.isnan(tested.pvalues).all():
         least = f"{np.nanmin(tested.corrected):.2g}"
         yield Note("placed apart", f"no provider is shown to be placed unlike {like} (corrected p at least {least})")
-    if total := int((made._is_shown & np.isnan(tested.pvalues)).any(axis=0).sum()):
+    if total := int((exposures._is_shown & np.isnan(tested.pvalues)).any(axis=0).sum()):
         have = "has" if total == 1 else "have"
         text = (
             f"{counted(total, 'provider')} {have} no p: on fewer than {FEWEST} queries there are relevant documents of "

@@ -67,37 +67,38 @@ def decide(
     testing: Testing,
     rows: Sequence[Evaluable],
     differences: Sequence[PairDifferences],
-    owns: Sequence[PairedTests],
+    pair_tests: Sequence[PairedTests],
     layouts: Sequence[HSD] | None,
     *,
     show_progress: bool | None = False,
 ) -> list[FamilyTest]:
     """Decide about the pairs of each measure with regard to all that are tested together."""
     chosen = primary_of(testing, rows)
-    tests: list[HSD | MaxT | PairedTests] = list(layouts or owns)
+    tests: list[HSD | MaxT | PairedTests] = list(layouts or pair_tests)
     if testing.test == MAX_T:
-        tests = _max_t(testing, differences, owns, show_progress=show_progress)
+        tests = _max_t(testing, differences, pair_tests, show_progress=show_progress)
     corrected, sizes = corrected_together(testing, [test.pvalues for test in tests], differences, chosen)
-    made = []
-    for m, (each, test, own) in enumerate(zip(differences, tests, owns, strict=True)):
-        correction = "none" if m not in chosen or (test is not own and testing.is_simultaneous) else testing.correction
+    families = []
+    for m, (pairs, test, pair_test) in enumerate(zip(differences, tests, pair_tests, strict=True)):
+        is_at_once = testing.is_simultaneous and test is not pair_test
+        correction = "none" if m not in chosen or is_at_once else testing.correction
         least = least_attainable(
-            testing.deciding(each),
-            int(each.num_queries.max(initial=0)) if layouts is None else layouts[m].num_queries,
+            testing.deciding(pairs),
+            int(pairs.num_queries.max(initial=0)) if layouts is None else layouts[m].num_queries,
             sizes[m], correction=correction, alpha=testing.alpha, num_resamples=test.num_resamples,
         )  # fmt: skip
-        lows, highs = _simultaneous(testing, each, test, max(sizes[m], 1))
+        lows, highs = _simultaneous(testing, pairs, test, max(sizes[m], 1))
         is_decided = ~np.isnan(corrected[m])
         lows, highs = (np.where(is_decided, end, np.nan) for end in (lows, highs))
         layout = None if layouts is None else layouts[m]
-        made.append(
+        families.append(
             FamilyTest(
                 corrected=corrected[m], method=test.method, correction=correction, attainable=least,
                 num_resamples=test.num_resamples, layout=layout, lows=lows, highs=highs,
                 scope=_scope(testing, rows[m]) if m in chosen else "",
             )
         )  # fmt: skip
-    return made
+    return families
 
 
 def _scope(testing: Testing, row: Evaluable) -> str:
@@ -115,8 +116,8 @@ def corrected_together(
     family is shared: each part has the share of alpha that it has of the pairs.
     """
     known = [
-        np.where(testing.is_simultaneous & (each.num_one_sided > 0) | (m not in chosen), np.nan, p)
-        for m, (p, each) in enumerate(zip(pvalues, differences, strict=True))
+        np.where(testing.is_simultaneous & (pairs.num_one_sided > 0) | (m not in chosen), np.nan, p)
+        for m, (p, pairs) in enumerate(zip(pvalues, differences, strict=True))
     ]
     corrected = [np.full(len(p), np.nan) for p in known]
     sizes = [int(np.count_nonzero(~np.isnan(p))) for p in known]
@@ -141,7 +142,7 @@ def corrected_together(
 def _max_t(
     testing: Testing,
     differences: Sequence[PairDifferences],
-    owns: Sequence[PairedTests],
+    pair_tests: Sequence[PairedTests],
     *,
     show_progress: bool | None,
 ) -> list[HSD | MaxT | PairedTests]:
@@ -151,14 +152,14 @@ def _max_t(
     """
     available = {**testing.settings, "show_progress": show_progress}
     if testing.family != "measures":
-        return [ask(max_t, each, available) for each in differences]
-    values = [each for each in differences if not each.is_signs]
-    inside = sum(int(np.count_nonzero(~stand_outside(each))) for each in values)
-    signs = [own.pvalues for each, own in zip(differences, owns, strict=True) if each.is_signs]
+        return [ask(max_t, pairs, available) for pairs in differences]
+    values = [pairs for pairs in differences if not pairs.is_signs]
+    inside = sum(int(np.count_nonzero(~stand_outside(pairs))) for pairs in values)
+    signs = [test.pvalues for pairs, test in zip(differences, pair_tests, strict=True) if pairs.is_signs]
     beside = sum(int(np.count_nonzero(~np.isnan(pvalues))) for pvalues in signs)
     available["alpha"] = testing.alpha * max(inside, 1) / max(inside + beside, 1)
     together = iter(ask(max_t_of_values, values, available) if values else ())
-    return [own if each.is_signs else next(together) for each, own in zip(differences, owns, strict=True)]
+    return [test if pairs.is_signs else next(together) for pairs, test in zip(differences, pair_tests, strict=True)]
 
 
 def _simultaneous(

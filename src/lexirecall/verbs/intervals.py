@@ -65,12 +65,12 @@ class Intervals(FieldEquality):
         >>> made.footnote
         '[low, high]: 95 % interval of a mean, by the studentized bootstrap (999 resamples of the queries, seed 0)'
         """
-        if over.kind == "mean":
+        if over.kind == "mean":  # only a mean leaves undefined values out: elsewhere they count as infinitely deep
             values = np.where(np.isinf(values), np.nan, values)
         kinds = [_kind(row, values[:, :, c], over, asked) for c, row in enumerate(measures)]
         lows, highs = np.full((2, len(values), len(measures)), np.nan)
         for kind in sorted({*kinds} & _METHODS.keys()):
-            which = [c for c, own in enumerate(kinds) if own == kind]
+            which = [c for c, name in enumerate(kinds) if name == kind]
             directions = np.repeat([measures[c].direction for c in which], len(values))
             columns = values[:, :, which].transpose(1, 2, 0).reshape(values.shape[1], -1)
             question = _Question(
@@ -78,8 +78,8 @@ class Intervals(FieldEquality):
                 show_progress=show_progress,
             )  # fmt: skip
             ends = _METHODS[kind](columns, question)
-            for own, made in zip((lows, highs), ends, strict=True):
-                own[:, which] = made.reshape(len(which), len(values)).T
+            for bounds, end in zip((lows, highs), ends, strict=True):
+                bounds[:, which] = end.reshape(len(which), len(values)).T
         least, most = _limits(values, measures)
         lows, highs = np.clip(lows, least, most), np.clip(highs, least, most)
         methods = tuple(_phrase(kind, over, row, asked) for kind, row in zip(kinds, measures, strict=True))
@@ -223,8 +223,9 @@ def _notes(
     """Say which numbers have no interval, and why: one sentence for each reason."""
     names: dict[str, list[str]] = {}
     for c, (row, kind) in enumerate(zip(measures, kinds, strict=True)):
-        without = [own for own, low in zip(values[:, :, c], lows[:, c], strict=True) if np.isnan(low)]
-        why = kind if kind in _WHY else next((_why(own, kind, over) for own in without if not np.isnan(own).all()), "")
+        without = [run_values for run_values, low in zip(values[:, :, c], lows[:, c], strict=True) if np.isnan(low)]
+        reasons = (_why(run_values, kind, over) for run_values in without if not np.isnan(run_values).all())
+        why = kind if kind in _WHY else next(reasons, "")
         if why and without:
             names.setdefault(why, []).append(str(row) if over.kind == "mean" else f"{over} {row}")
     for why, which in names.items():

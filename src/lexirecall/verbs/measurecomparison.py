@@ -60,12 +60,12 @@ class Equivalence(FieldEquality):
         d, is_better = f"{self.margin:g}", compared.is_significant(alpha)
         is_equivalent = self.corrected < alpha
         is_far = is_better & ((compared.family.lows > self.margin) | (compared.family.highs < -self.margin))
-        said = np.select(
+        verdicts = np.select(
             [is_far, is_better & is_equivalent, is_better, is_equivalent],
             [f"better by at least {d}", f"better, by less than {d}", "better", "equivalent"],
             "undecided",
         )
-        return list(said.tolist())
+        return list(verdicts.tolist())
 
 
 @dataclass(frozen=True, eq=False)

@@ -71,7 +71,7 @@ def mismatch_note(mismatches: Sequence[Mismatch]) -> Iterator[Note]:
     """Say which runs retrieve no judged document, with ids of both sides, which may be written in different ways."""
     if mismatches:
         first, several = mismatches[0], len(mismatches) > 1
-        runs = listed((each.run for each in mismatches), most=4)
+        runs = listed((mismatch.run for mismatch in mismatches), most=4)
         whose = first.run if several else "it"
         theirs, ours = (listed(map(shown, ids), most=9) for ids in (first.retrieved, first.judged))
         text = (

@@ -118,24 +118,24 @@ class PairParts:
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Give one row for each pair, measure, group and number; positive differences say that a is better."""
-        for own in self.measures:
-            names = own.compared.columns()
-            for k, (a, b) in enumerate(zip(own.compared.a.tolist(), own.compared.b.tolist(), strict=True)):
-                pair = {"a": self.runs[a], "b": self.runs[b], "measure": str(own.compared.measure)}
-                for part in own.of_pair(k):
-                    said = {"group": part.group, "over": str(part.over)}
+        for parts in self.measures:
+            names = parts.compared.columns()
+            for k, (a, b) in enumerate(zip(parts.compared.a.tolist(), parts.compared.b.tolist(), strict=True)):
+                pair = {"a": self.runs[a], "b": self.runs[b], "measure": str(parts.compared.measure)}
+                for part in parts.of_pair(k):
+                    labels = {"group": part.group, "over": str(part.over)}
                     values = {name: part.columns[name][k] if name in part.columns else None for name in names}
                     yield {
-                        **pair, **{key: said[key] for key in self.keys}, "difference": _defined(part.differences[k]),
+                        **pair, **{key: labels[key] for key in self.keys}, "difference": _defined(part.differences[k]),
                         **values, "test": values["test"] or part.test, "correction": part.correction,
-                        **self._varies(own, part, k),
+                        **self._varies(parts, part, k),
                     }  # fmt: skip
 
-    def _varies(self, own: MeasureParts, part: PairPart, k: int) -> dict[str, Any]:
+    def _varies(self, parts: MeasureParts, part: PairPart, k: int) -> dict[str, Any]:
         if not self.has_groups:
             return {}
         is_tested = part.group is None and part.over.kind == "mean"
-        return own.varies(k) if is_tested else dict.fromkeys(VARIES)
+        return parts.varies(k) if is_tested else dict.fromkeys(VARIES)
 
     def tables(self, decimals: int) -> list[Table]:
         """Lay out the differences, and below them whether they vary by group."""
@@ -143,7 +143,7 @@ class PairParts:
 
     @property
     def _tests_groups(self) -> bool:
-        tests = (own.interaction for own in self.measures)
+        tests = (parts.interaction for parts in self.measures)
         return any(not np.isnan(test.pvalues).all() for test in tests if test is not None)
 
     def _differences(self, decimals: int) -> Table:
@@ -179,12 +179,12 @@ class PairParts:
 
     def _variation(self, decimals: int) -> Table:
         rows = []
-        for own in self.measures:
-            for k, (a, b) in enumerate(zip(own.compared.a.tolist(), own.compared.b.tolist(), strict=True)):
-                if (test := own.interaction) is not None:
+        for parts in self.measures:
+            for k, (a, b) in enumerate(zip(parts.compared.a.tolist(), parts.compared.b.tolist(), strict=True)):
+                if (test := parts.interaction) is not None:
                     counts = str(test.num_groups[k]), str(test.num_queries[k])
-                    numbers = (_text(value, decimals) for value in own.varies(k).values())
-                    rows.append((self.runs[a], self.runs[b], str(own.compared.measure), *counts, *numbers))
+                    numbers = (_text(value, decimals) for value in parts.varies(k).values())
+                    rows.append((self.runs[a], self.runs[b], str(parts.compared.measure), *counts, *numbers))
         header = ("a", "b", "measure", "groups", "queries", "between groups", "p", "p_corrected")
         footnote = (
             "does the difference vary by group? between groups: their share of the squares of the differences; p: "
@@ -224,19 +224,19 @@ def parts_of(
 ) -> PairParts:
     """Compare the pairs of each measure in the numbers, and in the groups of a breakdown, that are asked for."""
     shown = tuple(part.group for part in breakdown.parts if part.group is not None)
-    made = []
-    for each in data:
+    results = []
+    for pairs in data:
         parts = [
             part
             for group, queries in ((None, None), *_members(breakdown.groups, shown))
-            for part in _parts_in(each, group, queries, overs_of(asked.over), testing)
+            for part in _parts_in(pairs, group, queries, overs_of(asked.over), testing)
         ]
-        own = MeasureParts(each.compared, tuple(parts))
+        result = MeasureParts(pairs.compared, tuple(parts))
         tests_mean = any(over.kind == "mean" for over in overs_of(asked.over))
         if breakdown.groups is not None and tests_mean:
-            own = _with_interaction(own, each, breakdown.groups, shown, testing, show_progress=show_progress)
-        made.append(own)
-    return PairParts(runs, tuple(made), asked, testing)
+            result = _with_interaction(result, pairs, breakdown.groups, shown, testing, show_progress=show_progress)
+        results.append(result)
+    return PairParts(runs, tuple(results), asked, testing)
 
 
 def own_overs(measure: Evaluable, overs: Sequence[QueryAggregate]) -> list[QueryAggregate]:
@@ -255,9 +255,9 @@ def check_over(asked: Aggregation, testing: Testing, measures: Sequence[Evaluabl
         raise UsageError(
             "bootstrap adds intervals to the table of runs, and over and by replace that table", remedy="leave it out"
         )
-    given = testing.margin is not None, testing.primary is not None, testing.family != "each"
-    if asked.is_asked and any(given):
-        name = ("margin", "primary", "family")[given.index(True)]
+    is_set = testing.margin is not None, testing.primary is not None, testing.family != "each"
+    if asked.is_asked and any(is_set):
+        name = ("margin", "primary", "family")[is_set.index(True)]
         raise UsageError(
             f"{name} is about means over all queries, and over and by show other differences, corrected by measure",
             remedy=f"leave {name} out, or over and by",
@@ -289,11 +289,11 @@ def _parts_in(
             )
             continue
         values = data.values if queries is None else data.values[:, queries]
-        made = compare_over(
+        pairs = compare_over(
             values, over, data.compared.a, data.compared.b, direction=data.compared.measure.direction,
             alpha=testing.alpha,
         )  # fmt: skip
-        yield _of_over(made, group, over, testing)
+        yield _of_over(pairs, group, over, testing)
 
 
 def _whole_means(compared: MeasureComparison, over: QueryAggregate) -> PairPart:
@@ -304,40 +304,41 @@ def _whole_means(compared: MeasureComparison, over: QueryAggregate) -> PairPart:
     )  # fmt: skip
 
 
-def _of_over(made: OverPairs, group: str | None, over: QueryAggregate, testing: Testing) -> PairPart:
+def _of_over(pairs: OverPairs, group: str | None, over: QueryAggregate, testing: Testing) -> PairPart:
     """Return the differences in another number; those of tails over all queries are tested."""
-    ends = {"low": made.lows, "high": made.highs, "estimate": made.estimates}
-    known = {name: np.where(np.isinf(each), np.nan, each) for name, each in ends.items()}  # an end may be open
-    arrays: dict[str, Any] = {"queries": made.num_queries, **known}
+    ends = {"low": pairs.lows, "high": pairs.highs, "estimate": pairs.estimates}
+    known = {name: np.where(np.isinf(end), np.nan, end) for name, end in ends.items()}  # an end may be open
+    arrays: dict[str, Any] = {"queries": pairs.num_queries, **known}
     if over.kind != "tail":
-        return PairPart(group, over, made.differences, made.num_queries, _columns(arrays))
+        return PairPart(group, over, pairs.differences, pairs.num_queries, _columns(arrays))
     if group is not None:  # as for means, tests are about all queries
         return PairPart(
-            group=group, over=over, differences=made.differences, num_queries=made.num_queries,
+            group=group, over=over, differences=pairs.differences, num_queries=pairs.num_queries,
             columns=_columns(arrays), test=TAIL_TEST,
         )  # fmt: skip
-    columns = _columns({**arrays, "p": made.pvalues, "p_corrected": correct(made.pvalues, testing.correction)})
+    columns = _columns({**arrays, "p": pairs.pvalues, "p_corrected": correct(pairs.pvalues, testing.correction)})
     return PairPart(
-        group=group, over=over, differences=made.differences, num_queries=made.num_queries, columns=columns,
+        group=group, over=over, differences=pairs.differences, num_queries=pairs.num_queries, columns=columns,
         test=TAIL_TEST, correction=testing.correction,
     )  # fmt: skip
 
 
 def _means_in(data: PairData, group: str | None, queries: IntArray, over: QueryAggregate, testing: Testing) -> PairPart:
     """Return the mean differences in a group, with the interval of each pair by itself."""
-    own = data.differences.on(queries)
+    pairs = data.differences.on(queries)
     # Only the interval is shown, and the tests by resampling have that of the t test.
     plain = replace(testing, test="auto" if testing.test == "randomization" else testing.test)
-    test = run_test(plain, own)
+    test = run_test(plain, pairs)
     columns = _columns(
         {
-            "mean": own.means, "wins": own.wins, "ties": own.ties, "losses": own.losses, "queries": own.num_queries,
-            "low": test.lows, "high": test.highs, "estimate": test.estimates,
+            "mean": pairs.means, "wins": pairs.wins, "ties": pairs.ties, "losses": pairs.losses,
+            "queries": pairs.num_queries, "low": test.lows, "high": test.highs, "estimate": test.estimates,
         }
     )  # fmt: skip
     return PairPart(
-        group=group, over=over, differences=own.means, num_queries=own.num_queries, columns=columns, test=test.method
-    )
+        group=group, over=over, differences=pairs.means, num_queries=pairs.num_queries, columns=columns,
+        test=test.method,
+    )  # fmt: skip
 
 
 def _columns(arrays: Mapping[str, Any]) -> PairColumns:
@@ -345,7 +346,7 @@ def _columns(arrays: Mapping[str, Any]) -> PairColumns:
 
 
 def _with_interaction(
-    own: MeasureParts,
+    parts: MeasureParts,
     data: PairData,
     groups: Groups,
     shown: Sequence[str],
@@ -361,4 +362,4 @@ def _with_interaction(
         data.differences, group_of, num_resamples=testing.num_resamples or needed, seed=testing.seed,
         show_progress=show_progress,
     )  # fmt: skip
-    return replace(own, interaction=test, corrected=correct(test.pvalues, testing.correction))
+    return replace(parts, interaction=test, corrected=correct(test.pvalues, testing.correction))

@@ -15,21 +15,21 @@ from lexirecall.statistics.queryaggregate import FEWEST_IN_TAIL
 from lexirecall.verbs.pairparts import MeasureParts, PairPart, PairParts
 
 
-def notes_on_parts(made: PairParts) -> Iterator[Note]:
+def notes_on_parts(pairs: PairParts) -> Iterator[Note]:
     """Give what a reader of differences in parts should know."""
-    yield from _without_own(made)
-    yield from _undefined(made)
-    yield from _without_interval(made)
-    yield from _groups(made)
+    yield from _without_own(pairs)
+    yield from _undefined(pairs)
+    yield from _without_interval(pairs)
+    yield from _groups(pairs)
 
 
-def _every_part(made: PairParts) -> list[tuple[MeasureParts, PairPart]]:
-    return [(own, part) for own in made.measures for part in own.parts]
+def _every_part(pairs: PairParts) -> list[tuple[MeasureParts, PairPart]]:
+    return [(parts, part) for parts in pairs.measures for part in parts.parts]
 
 
-def _without_own(made: PairParts) -> Iterator[Note]:
-    others = [str(over) for over in made.overs if over.kind != "mean"]
-    names = [str(each.compared.measure) for each in made.measures if isinstance(each.compared.measure, Preference)]
+def _without_own(pairs: PairParts) -> Iterator[Note]:
+    others = [str(over) for over in pairs.overs if over.kind != "mean"]
+    names = [str(parts.compared.measure) for parts in pairs.measures if isinstance(parts.compared.measure, Preference)]
     if others and names:
         text = (
             f"{listed(names, 9)} compares two rankings of one query, and a run has no value of its own: no difference "
@@ -38,11 +38,11 @@ def _without_own(made: PairParts) -> Iterator[Note]:
         yield Note("preferences over queries", text, len(names))
 
 
-def _undefined(made: PairParts) -> Iterator[Note]:
+def _undefined(pairs: PairParts) -> Iterator[Note]:
     counts: dict[str, int] = {}
-    for own, part in _every_part(made):
+    for parts, part in _every_part(pairs):
         if number := int((~np.isfinite(part.differences) & (part.num_queries > 0)).sum()):
-            name = f"{part.over} {own.compared.measure}"
+            name = f"{part.over} {parts.compared.measure}"
             counts[name] = counts.get(name, 0) + number
     if counts:
         which = listed((f"{name} {number:,}" for name, number in counts.items()), 9)
@@ -50,12 +50,12 @@ def _undefined(made: PairParts) -> Iterator[Note]:
         yield Note("undefined differences", text, sum(counts.values()))
 
 
-def _without_interval(made: PairParts) -> Iterator[Note]:
+def _without_interval(pairs: PairParts) -> Iterator[Note]:
     """Say which differences have no interval, and why."""
-    if names := listed([str(over) for over in made.overs if over.kind in ("quantile", "min")]):
+    if names := listed([str(over) for over in pairs.overs if over.kind in ("quantile", "min")]):
         text = f"differences in {names} have no interval and no test: no method holds (tails have: --over tail:0.25)"
         yield Note("differences without an interval", text, 1)
-    parts = [(part, part.columns["low"]) for _, part in _every_part(made) if part.over.kind == "tail"]
+    parts = [(part, part.columns["low"]) for _, part in _every_part(pairs) if part.over.kind == "tail"]
     few: dict[str, int] = {}
     for part, lows in parts:
         least = int(part.num_queries.min())
@@ -67,15 +67,15 @@ def _without_interval(made: PairParts) -> Iterator[Note]:
         yield Note("few queries in the tail", text, len(few))
 
 
-def _groups(made: PairParts) -> Iterator[Note]:
-    if not made.has_groups:
+def _groups(pairs: PairParts) -> Iterator[Note]:
+    if not pairs.has_groups:
         return
-    tested = [own for own in made.measures if own.interaction is not None]
+    tested = [parts for parts in pairs.measures if parts.interaction is not None]
     if not tested:
         text = "whether differences vary by group is tested for means only: add --over mean"
-        yield Note("interaction not tested", text, len(made.measures))
+        yield Note("interaction not tested", text, len(pairs.measures))
         return
-    tests = [own.interaction for own in tested if own.interaction is not None]
+    tests = [parts.interaction for parts in tested if parts.interaction is not None]
     if number := max(int(test.num_small.max(initial=0)) for test in tests):
         text = (
             f"groups in which a pair has fewer than {FEWEST} queries are left out of the test of groups "
@@ -93,22 +93,22 @@ def _groups(made: PairParts) -> Iterator[Note]:
             f"{MOST_ADDITIONS:,} additions (compare fewer runs, or give --baseline)"
         )
         yield Note("fewer permutations", text, min(bounded))
-    yield from _no_interaction(made, tested)
+    yield from _no_interaction(pairs, tested)
 
 
-def _no_interaction(made: PairParts, tested: list[MeasureParts]) -> Iterator[Note]:
+def _no_interaction(pairs: PairParts, tested: list[MeasureParts]) -> Iterator[Note]:
     """Say under which measures no pair could be found to vary by group."""
     names, least = [], 1.0
-    for own in tested:
-        leasts = own.interaction.leasts if own.interaction is not None else np.array([])
+    for parts in tested:
+        leasts = parts.interaction.leasts if parts.interaction is not None else np.array([])
         there = leasts[~np.isnan(leasts)]
-        factor = len(there) if made.testing.correction in ("holm", "bonferroni") else 1
-        if len(there) and (lowest := min(1.0, factor * float(there.min()))) >= made.testing.alpha:
-            names.append(str(own.compared.measure))
+        factor = len(there) if pairs.testing.correction in ("holm", "bonferroni") else 1
+        if len(there) and (lowest := min(1.0, factor * float(there.min()))) >= pairs.testing.alpha:
+            names.append(str(parts.compared.measure))
             least = min(least, lowest)
     if names:
         text = (
             f"no difference can be found to vary by group ({listed(names, 9)}): the corrected p is at least "
-            f"{least:.3g} (alpha {made.testing.alpha:g}); it takes more queries in each group, or more resamples"
+            f"{least:.3g} (alpha {pairs.testing.alpha:g}); it takes more queries in each group, or more resamples"
         )
         yield Note("no interaction can be significant", text, len(names))

@@ -41,7 +41,7 @@ def samples_of(runs: Sequence[str]) -> dict[str, IntArray]:
     numbers: dict[str, list[int]] = {}
     for number, run in enumerate(runs):
         numbers.setdefault(run.rpartition("#")[0], []).append(number)
-    return {policy: np.array(own) for policy, own in numbers.items()}
+    return {policy: np.array(indices) for policy, indices in numbers.items()}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,8 +102,8 @@ class RelevantPlaces:
 
     def of_query(self, query: int, runs: IntArray) -> FloatArray:
         """Return the positions of the relevant documents of a query in some runs, [K, m]."""
-        own = slice(*self.offsets[query : query + 2])
-        return self.places[runs, own][:, self.is_relevant[own]]
+        span = slice(*self.offsets[query : query + 2])
+        return self.places[runs, span][:, self.is_relevant[span]]
 
     def utility(self, form: Measure, query: int) -> Utility:
         """Return what rankings of a query are worth to users."""
@@ -191,9 +191,9 @@ def _duel(contrasts: "Contrasts", first: IntArray, second: IntArray) -> tuple[fl
         signs = np.sign(values).sum(axis=0, dtype=np.int64)
         of_first.append(mean_of(_shares(signs, is_counted.sum(axis=0))))
     of_second = [mean_of(row) for row in _shares(wins - losses, counts)]
-    won, lost, total = (each.sum(axis=0) for each in (wins, losses, counts))
-    error = math.hypot(*(standard_error(_known(np.array(each))) for each in (of_first, of_second)))
-    mean, *shares = (mean_of(_shares(each, total)) for each in (won - lost, won, lost))
+    won, lost, total = (numbers.sum(axis=0) for numbers in (wins, losses, counts))
+    error = math.hypot(*(standard_error(_known(np.array(means))) for means in (of_first, of_second)))
+    mean, *shares = (mean_of(_shares(sums, total)) for sums in (won - lost, won, lost))
     return mean, error, shares[0], shares[1], int((total > 0).sum())
 
 

@@ -100,13 +100,13 @@ class PolicyScores(DisplayedResult, Convertible):
         notes = (*scores.notes, *_notes(rows, samples, worst))
         return cls(
             policies=tuple(samples),
-            samples=np.array([len(own) for own in samples.values()]),
+            samples=np.array([len(runs) for runs in samples.values()]),
             measures=rows,
             queries=positions.queries,
-            values=np.stack([_over(mean_of, values[own]) for own in samples.values()]),
-            value_errors=np.stack([_over(_error_of, values[own]) for own in samples.values()]),
-            means=np.stack([_over(mean_of, of_runs[own]) for own in samples.values()]),
-            errors=np.stack([_over(_error_of, of_runs[own]) for own in samples.values()]),
+            values=np.stack([_over(mean_of, values[runs]) for runs in samples.values()]),
+            value_errors=np.stack([_over(_error_of, values[runs]) for runs in samples.values()]),
+            means=np.stack([_over(mean_of, of_runs[runs]) for runs in samples.values()]),
+            errors=np.stack([_over(_error_of, of_runs[runs]) for runs in samples.values()]),
             worst=worst,
             pairs=pairs,
             manifest=replace(scores.manifest, notes=notes),
@@ -211,10 +211,10 @@ class PolicyScores(DisplayedResult, Convertible):
     @property
     def _footnote(self) -> str:
         without = [str(row) for c, row in enumerate(self.measures) if (0, c) not in self.worst]
-        said = (
+        remark = (
             f"; not known for {listed(without, 9)}: not a sum over recall levels, or made of grades" if without else ""
         )
-        return _ON_POLICIES + said
+        return _ON_POLICIES + remark
 
     def render(self, form: str = "table", *, per_query: bool = False, bold: bool = False, raw: bool = False) -> str:
         """Return the result in one of the formats of the command line."""
@@ -225,8 +225,8 @@ class PolicyScores(DisplayedResult, Convertible):
         return render(form, tables[0], rows, self.columns(per_query=per_query), bold=bold, raw=raw)
 
     def _tables(self, *, per_query: bool = False) -> list[Table]:
-        own = [self.table(per_query=per_query)] if self.measures else []
-        return [*own, self.pair_table()] if self.pairs else own
+        tables = [self.table(per_query=per_query)] if self.measures else []
+        return [*tables, self.pair_table()] if self.pairs else tables
 
     def _parts(self) -> Iterable[CellPart]:
         return self._tables()
@@ -263,10 +263,10 @@ def _worst(
     levels = {row.level(policies.level) for row in measures}
     located = {level: RelevantPlaces(positions.at_level(level)) for level in levels}
     return {
-        (p, c): worst_off(row, located[row.level(policies.level)], own, policies.counted(positions, row))
+        (p, c): worst_off(row, located[row.level(policies.level)], runs, policies.counted(positions, row))
         for c, row in enumerate(measures)
         if has_users(row, positions, policies.level)
-        for p, own in enumerate(samples.values())
+        for p, runs in enumerate(samples.values())
     }
 
 
@@ -274,7 +274,7 @@ def _notes(
     measures: tuple[Measure, ...], samples: dict[str, IntArray], worst: dict[tuple[int, int], WorstOff]
 ) -> Iterator[Note]:
     """Say what the worst-off users do not cover."""
-    if alone := [policy for policy, own in samples.items() if len(own) == 1]:
+    if alone := [policy for policy, runs in samples.items() if len(runs) == 1]:
         text = f"one sample only ({listed(alone)}): its worst-off user is that of this ranking, and there is no error"
         yield Note("one sample", text, len(alone))
     large, undefined = (_most(measures, worst, name) for name in ("num_large", "num_undefined"))
@@ -295,8 +295,8 @@ def _notes(
 def _most(measures: tuple[Measure, ...], worst: dict[tuple[int, int], WorstOff], name: str) -> dict[str, int]:
     """Return how many queries are left out by each measure, with the policy of which the most are."""
     counts: dict[str, int] = {}
-    for (_, c), each in worst.items():
-        counts[str(measures[c])] = max(counts.get(str(measures[c]), 0), getattr(each, name))
+    for (_, c), users in worst.items():
+        counts[str(measures[c])] = max(counts.get(str(measures[c]), 0), getattr(users, name))
     return {measure: count for measure, count in counts.items() if count}
 
 

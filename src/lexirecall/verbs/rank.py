@@ -77,8 +77,8 @@ def rank(
     _check_number(len(positions.runs), method)
     scores, _ = scores_of(positions, [row.measure or row], policies)
     if row.measure is not None and method == LEXIMIN:
-        order, said = _by_leximin(positions, row.measure, policies)
-        return Ranking(positions.runs, str(row), order, (*scores.notes, *said), positions.frame_library)
+        order, on_leximin = _by_leximin(positions, row.measure, policies)
+        return Ranking(positions.runs, str(row), order, (*scores.notes, *on_leximin), positions.frame_library)
     pairs = contrasted(positions, row, policies)
     show_progress = options.get("show_progress", False)
     order = order_runs(pairs, method, show_progress=show_progress)
@@ -145,10 +145,10 @@ class RankCertainty:
     def columns(self) -> tuple[Iterable[Any], ...]:
         """What rows say of each run, in the order of their columns."""
         none = [None] * len(self.order.first)
-        made = self.win_rates
-        ends = (none, none) if made is None else (map(end_of, own[:, 0].tolist()) for own in (made.lows, made.highs))
+        rates = self.win_rates
+        ends = (none, none) if rates is None else (map(end_of, end[:, 0].tolist()) for end in (rates.lows, rates.highs))
         ranks = (self.order.first, self.order.rank_lows, self.order.rank_highs, *self.tested)
-        return (*ends, *(own.tolist() for own in ranks))
+        return (*ends, *(column.tolist() for column in ranks))
 
 
 def _resampled(
@@ -181,14 +181,14 @@ def _tested_ranks(pairs: Contrasts) -> tuple[IntArray, IntArray]:
     return significant_ranks(is_better)
 
 
-def _on_certainty(made: RankCertainty | None) -> Iterator[Note]:
-    if made is None:
+def _on_certainty(certainty: RankCertainty | None) -> Iterator[Note]:
+    if certainty is None:
         return
-    if made.win_rates is None:
+    if certainty.win_rates is None:
         text = f"no interval of the score: only a win rate has one that holds ({METHODS['winrate'].title})"
         yield Note("no interval of the score", text, 1)
     else:
-        yield from made.win_rates.notes
+        yield from certainty.win_rates.notes
 
 
 def _check_number(num_runs: int | None, method: str) -> None:
@@ -322,11 +322,11 @@ class Ranking(Printable, Convertible):
         return run, place, with_interval(score, low, high), number(row["first"], 3), *places
 
 
-def _on_resamples(made: RankCertainty) -> str:
+def _on_resamples(certainty: RankCertainty) -> str:
     """Return what is written below a table of an order that was resampled."""
-    order = made.order
+    order = certainty.order
     says = (
-        "" if made.win_rates is None else made.win_rates.footnote,
+        "" if certainty.win_rates is None else certainty.win_rates.footnote,
         f"{on_order(order.alpha)} {resamples(order.num_resamples, order.seed)}",
         "ranks by tests: 1 + the runs that are significantly better, to all but those that are worse (sign test, Holm)",
     )

@@ -241,7 +241,7 @@ class Scores(DisplayedResult):
         rows: list[tuple[str, ...]] = []
         for s, run in enumerate(self.runs):
             cells = (numbers(self.measures, values, self.averages.digits) for values in self.values[s])
-            rows += [(run, query, *own) for query, own in zip(self.queries, cells, strict=True)]
+            rows += [(run, query, *row) for query, row in zip(self.queries, cells, strict=True)]
             rows.append((run, "all", *self.averages.cells(s)))
         header = ("run", "query", *headings(self.measures))
         return Table(header, tuple(rows), numbers_from=2, footnote=self.averages.footnote)
@@ -251,9 +251,9 @@ class Scores(DisplayedResult):
         rows: list[tuple[str, ...]] = []
         for s, run in enumerate(self.runs):
             cells = (numbers(self.measures, values, self.averages.digits) for values in self.values[s])
-            for q, own in enumerate(cells):
-                said = breakdown.said_of_query(q)
-                rows.append((run, self.queries[q], *(said[key] or "-" for key in breakdown.keys), *own))
+            for q, row in enumerate(cells):
+                labels = breakdown.said_of_query(q)
+                rows.append((run, self.queries[q], *(labels[key] or "-" for key in breakdown.keys), *row))
         rows += [(run, "all", *cells) for run, *cells in breakdown.table_rows(self.averages.digits)]
         below = breakdown.table()
         texts = frozenset(c + 1 for c in below.texts)
@@ -289,10 +289,10 @@ class Scores(DisplayedResult):
         """
         from lexirecall.verbs.exposures import Exposures  # not on top: few runs have a map of providers
 
-        made = Exposures.of(self.averages, min_queries=min_queries, frame_library=self.frame_library)
+        exposures = Exposures.of(self.averages, min_queries=min_queries, frame_library=self.frame_library)
         if self.origin is None:
-            return made
-        return made.with_evidence(*self.origin, taken(Resampling, options), show_progress=show_progress)
+            return exposures
+        return exposures.with_evidence(*self.origin, taken(Resampling, options), show_progress=show_progress)
 
     def to_trec(self, *, per_query: bool = False) -> str:
         """Return lines as trec_eval prints them: name, query, value; with its names where it has them."""

@@ -66,9 +66,9 @@ def positions_of(
 
 def _check_held(positions: Positions, name: str, value: object) -> None:
     """Raise if an option of reading says otherwise than positions that have been read."""
-    if name in names_of(Conventions) and value != (own := getattr(positions.conventions, name)):
+    if name in names_of(Conventions) and value != (setting := getattr(positions.conventions, name)):
         raise UsageError(
-            f"{name} is {value!r}, but the positions were made with {name}={own!r}",
+            f"{name} is {value!r}, but the positions were made with {name}={setting!r}",
             remedy="leave it out, or project the runs again",
         )
     if name in names_of(Sources) and name != "show_progress" and value is not None:
