@@ -99,11 +99,11 @@ def bounds_of(
     check_bounded(rows)
     ends = np.full((2, len(labelling.runs), len(pools), len(rows)), np.nan)
     for s, name in enumerate(labelling.runs):
-        own = [pool.of_runs([s]) for pool in pools]
+        run_pools = [pool.of_runs([s]) for pool in pools]
         for c, row in enumerate(row.require_settings() for row in rows):
             grade = policies.level if row.uses_grades else row.level(policies.level)
             of_run = replace(labelling, runs=(name,), grade=grade)
-            ends[:, s, :, c] = _of_run(own, row, of_run, policies, progress)
+            ends[:, s, :, c] = _of_run(run_pools, row, of_run, policies, progress)
     return Bounds(*ends)
 
 

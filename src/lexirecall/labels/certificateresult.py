@@ -81,17 +81,18 @@ class Certificates(DisplayedResult):
             (plan,) = self.plans
             return [self[0].sentence(), *(plan.sentences() if plan else ())]
         sure = f"With {percent(self[0].confidence)} confidence in each"
-        known = sorted((low, str(each.counts.query)) for each in self if (low := each.bounds.recall_low) is not None)
+        lows = [(certificate.bounds.recall_low, str(certificate.counts.query)) for certificate in self]
+        known = sorted((low, query) for low, query in lows if low is not None)
         if not known:
             return [f"None of {counted(len(self), 'query')} has anything to find"]
         (least, worst), (most, best) = known[0], known[-1]
         ends = f"at least {rounded_down(least)} (query {worst}) to {rounded_down(most)} (query {best})"
         wanted = [plan for plan in self.plans if plan is not None]
-        said = [f"{sure} of {counted(len(self), 'query')}, recall is {ends}"]
+        sentences = [f"{sure} of {counted(len(self), 'query')}, recall is {ends}"]
         if wanted:
             shown = sum(plan.is_shown for plan in wanted)
-            said.append(f"{percent(wanted[0].wanted)} is shown for {shown:,} of them")
-        return said
+            sentences.append(f"{percent(wanted[0].wanted)} is shown for {shown:,} of them")
+        return sentences
 
     def table(self) -> Table:
         """Lay out the numbers: of one review by what they are about, of several review by review."""
@@ -112,12 +113,12 @@ class Certificates(DisplayedResult):
         header = ("query", "documents", "read", "found", "sample", "relevant", "recall", "at least", "low", "high",
                   "with finds, at least", *(("sample needed", "read needed") if self.plans[0] else ()))  # fmt: skip
         rows = []
-        for each, plan in zip(self.each, self.plans, strict=True):
-            counts = each.counts
+        for certificate, plan in zip(self.each, self.plans, strict=True):
+            counts = certificate.counts
             sizes = (counts.corpus_size, counts.read, counts.found, counts.sampled, counts.relevant)
             needed = () if plan is None else (whole(plan.sample_needed), whole(plan.read_needed))
-            added = _share(each.bounds_added.recall_low)
-            cells = (*map(whole, sizes), _share(each.estimate), *_cells(each.bounds), added, *needed)
+            added = _share(certificate.bounds_added.recall_low)
+            cells = (*map(whole, sizes), _share(certificate.estimate), *_cells(certificate.bounds), added, *needed)
             rows.append((str(counts.query), *cells))
         confidence = percent(self[0].confidence)
         footnote = (

@@ -71,12 +71,12 @@ class ReviewCounts:
     @property
     def sampled(self) -> int:
         """How many of these were sampled."""
-        return sum(each.size for each in self.samples)
+        return sum(sample.size for sample in self.samples)
 
     @property
     def relevant(self) -> int:
         """How many of the sampled ones are relevant."""
-        return sum(each.relevant for each in self.samples)
+        return sum(sample.relevant for sample in self.samples)
 
 
 class MissedBounds(NamedTuple):
@@ -172,7 +172,7 @@ class Certificate(NotebookDisplay):
 
     def _bounds(self, added: int) -> RecallBounds:
         found = self.counts.found + added
-        most, low, high = (max(each - added, 0) for each in self.missed[:3])
+        most, low, high = (max(bound - added, 0) for bound in self.missed[:3])
         if found == 0:  # there is a recall only if something is missed
             low = max(low, min(1, high))
         return RecallBounds(recall_of(found, most), recall_of(found, high), recall_of(found, low))

@@ -86,8 +86,8 @@ def check_counts(counts: Iterable[tuple[str, object, int]]) -> None:
     """
     wrong = [(name, value, least) for name, value, least in counts if not _is_count(value, least)]
     if wrong:
-        said = " and ".join(f"{name} is {value!r}" for name, value, _ in wrong)
-        problem = f"{said}, but counts must be whole numbers, {min(least for *_, least in wrong)} or more"
+        values = " and ".join(f"{name} is {value!r}" for name, value, _ in wrong)
+        problem = f"{values}, but counts must be whole numbers, {min(least for *_, least in wrong)} or more"
         raise UsageError(problem)
 
 
@@ -134,10 +134,10 @@ def certify(
     """
     certifying = taken(CertificateOptions, options)
     if qrels is None and run is None:
-        given = {"read": read, "found": found, "sample": sample, "relevant": relevant}
+        numbers = {"read": read, "found": found, "sample": sample, "relevant": relevant}
         if extra := [name for name, value in options.items() if name != "corpus_size" and not _is_default(name, value)]:
             raise UsageError(f"{', '.join(extra)} is about files, but counts are given", remedy=_FORMS)
-        reviewed = ReviewedSamples((_given_counts(options.get("corpus_size"), sampled, given),), ())
+        reviewed = ReviewedSamples((_given_counts(options.get("corpus_size"), sampled, numbers),), ())
     else:
         policies = taken(Policies, options)
         _check_files(qrels, run, read, {"found": found, "sample": sample, "relevant": relevant})
@@ -146,50 +146,50 @@ def certify(
 
 
 def _is_default(name: str, value: object) -> bool:
-    defaults = {each.name: each.default for record in (Policies, *READING) for each in fields(record)}
+    defaults = {setting.name: setting.default for record in (Policies, *READING) for setting in fields(record)}
     return bool(value == defaults[name]) or name == "show_progress"
 
 
 def _certified(reviewed: ReviewedSamples, certifying: CertificateOptions) -> Certificates:
-    each = []
+    certificates = []
     for counts in reviewed.counts:
         drawn = len(counts.samples)
         looks = max(drawn, 1) if certifying.looks is None else certifying.looks
         if looks < drawn:
             problem = f"{counted(drawn, 'sample')} given, but only {looks} planned"
             raise UsageError(problem, remedy="a look that was not planned makes the confidence too high: plan for all")
-        each.append(Certificate(counts, certifying.confidence, looks))
+        certificates.append(Certificate(counts, certifying.confidence, looks))
     wanted = certifying.wanted
-    plans = [None if wanted is None else plan(one, wanted, certifying.assume) for one in each]
-    return Certificates(tuple(each), tuple(plans), (*reviewed.notes, *_notes(each)))
+    plans = [None if wanted is None else plan(one, wanted, certifying.assume) for one in certificates]
+    return Certificates(tuple(certificates), tuple(plans), (*reviewed.notes, *_notes(certificates)))
 
 
-def _notes(each: Sequence[Certificate]) -> Iterator[Note]:
-    if each and each[0].looks > 1:
-        share = each[0].alpha / each[0].looks
-        text = f"{each[0].looks} looks are planned: each is at {float(share):.4g}, so that all are right together"
-        yield Note("looks", text, each[0].looks)
-    if wrong := [one for one in each if not one.missed.is_consistent]:
+def _notes(certificates: Sequence[Certificate]) -> Iterator[Note]:
+    if certificates and (looks := certificates[0].looks) > 1:
+        share = certificates[0].alpha / looks
+        text = f"{looks} looks are planned: each is at {float(share):.4g}, so that all are right together"
+        yield Note("looks", text, looks)
+    if wrong := [one for one in certificates if not one.missed.is_consistent]:
         text = "samples that contradict each other"
-        where = "" if wrong[0].counts.query is None else f" for {len(wrong):,} of {len(each):,} queries"
+        where = "" if wrong[0].counts.query is None else f" for {len(wrong):,} of {len(certificates):,} queries"
         yield Note("samples", f"{text}{where}: was each drawn at random from what was left?", len(wrong))
 
 
-def _given_counts(corpus_size: Any, sampled: Any, given: dict[str, Any]) -> ReviewCounts:
+def _given_counts(corpus_size: Any, sampled: Any, numbers: dict[str, Any]) -> ReviewCounts:
     """Return the counts of one review that are given as numbers."""
     if sampled is not None:
         raise UsageError("a file of samples is given, but not what was read", remedy=_FORMS)
-    needed = {"corpus_size": corpus_size, "read": given["read"], "found": given["found"]}
+    needed = {"corpus_size": corpus_size, "read": numbers["read"], "found": numbers["found"]}
     if missing := [name for name, value in needed.items() if value is None]:
         raise UsageError(f"a certificate needs {', '.join(missing)}", remedy=_FORMS)
-    sizes, finds = (_several(given[name]) for name in ("sample", "relevant"))
+    sizes, finds = (_several(numbers[name]) for name in ("sample", "relevant"))
     named = [*((name, value, int(name == "corpus_size")) for name, value in needed.items())]
-    check_counts([*named, *(("sample", each, 0) for each in sizes), *(("relevant", each, 0) for each in finds)])
+    check_counts([*named, *(("sample", size, 0) for size in sizes), *(("relevant", find, 0) for find in finds)])
     if len(sizes) != len(finds):
         problem = f"{counted(len(sizes), 'sample')} given, and the number of relevant documents of {len(finds):,}"
         raise UsageError(problem, remedy="give --relevant once for each --sample")
     samples = tuple(SampleCount(int(size), int(relevant)) for size, relevant in zip(sizes, finds, strict=True))
-    return ReviewCounts(int(corpus_size), int(given["read"]), int(given["found"]), samples)
+    return ReviewCounts(int(corpus_size), int(numbers["read"]), int(numbers["found"]), samples)
 
 
 def _several(value: Any) -> list[Any]:

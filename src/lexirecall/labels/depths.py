@@ -63,24 +63,25 @@ class Depths:
         return self.by_run[run].get(query) if run in self.by_run else self.by_query.get(query)
 
 
-def load_depths(given: Any, name: str = "read") -> Depths:
+def load_depths(depths: Any, name: str = "read") -> Depths:
     """Take depths in any of their forms: a number, {query: depth}, {run: {query: depth}}, or a file.
 
     >>> load_depths({"q": -1})
     Traceback (most recent call last):
     lexirecall.errors.UsageError: read: the depth of query 'q' is -1, but must be a whole number, 0 or more
     """
-    if isinstance(given, (str, os.PathLike)):
-        with Source(single(given, name)) as source:
+    if isinstance(depths, (str, os.PathLike)):
+        with Source(single(depths, name)) as source:
             return _from_lines(source)
-    if not isinstance(given, Mapping):
-        return Depths(name, _checked(given, name, "the depth"))
-    is_by_run = any(isinstance(each, Mapping) for each in given.values())
+    if not isinstance(depths, Mapping):
+        return Depths(name, _checked(depths, name, "the depth"))
+    is_by_run = any(isinstance(value, Mapping) for value in depths.values())
     if is_by_run:
-        if len({*map(str, given)}) < len(given):
+        if len({*map(str, depths)}) < len(depths):
             raise UsageError(f"{name}: two runs have the same name", remedy="rename one; names are text")
-        return Depths(name, by_run={str(run): _by_query(own, name, f" of run {run!r}") for run, own in given.items()})
-    return Depths(name, by_query=_by_query(given, name))
+        by_run = {str(run): _by_query(of_run, name, f" of run {run!r}") for run, of_run in depths.items()}
+        return Depths(name, by_run=by_run)
+    return Depths(name, by_query=_by_query(depths, name))
 
 
 def _by_query(depths: Any, name: str, of_run: str = "") -> dict[bytes, int]:
@@ -99,7 +100,7 @@ def _checked(depth: Any, name: str, what: str) -> int:
 
 def _is_header(fields: list[bytes]) -> bool:
     """Tell the names of columns from a first row whose depth is misspelt, which must not be skipped."""
-    names = [spelling(to_text(each)) for each in fields]
+    names = [spelling(to_text(field)) for field in fields]
     return len(fields) in (2, 3) and names[-2] in {"query", *USUAL["query"]} and not any(map(str.isdigit, names[-1]))
 
 
@@ -118,8 +119,8 @@ def _from_lines(source: Source) -> Depths:
             raise FormatError(source.name, number, f"{problem}: {shown(b' '.join(fields))}", remedy=_REMEDY)
         if not (text.isdigit() and len(text) <= 20 and int(text) <= MOST_DOCUMENTS):
             raise FormatError(source.name, number, f"the depth is not a whole number: {shown(text)}", remedy=_REMEDY)
-        own = by_query if size == 2 else by_run.setdefault(to_text(ids[0]), {})
-        if own.setdefault(ids[-1], int(text)) != int(text):
-            problem = f"query {shown(ids[-1])} has depth {int(text)} here and {own[ids[-1]]} before"
+        depths = by_query if size == 2 else by_run.setdefault(to_text(ids[0]), {})
+        if depths.setdefault(ids[-1], int(text)) != int(text):
+            problem = f"query {shown(ids[-1])} has depth {int(text)} here and {depths[ids[-1]]} before"
             raise FormatError(source.name, number, problem, remedy="keep one of the two lines")
     return Depths(source.name, by_query=by_query, by_run=by_run)

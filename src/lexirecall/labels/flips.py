@@ -73,8 +73,8 @@ def _by_count(ground: Ground, winners: IntArray, losers: IntArray) -> FloatArray
     is_within = np.isfinite(ground.placed(np.inf))
     counts = (is_within & ground.is_relevant).sum(axis=1)
     lacking = counts[winners] - counts[losers]
-    own = alone_of(is_within, ground.pool.is_unjudged).counts[losers, winners]
-    return np.where(own > lacking, lacking + 1.0, np.inf)
+    unshared = alone_of(is_within, ground.pool.is_unjudged).counts[losers, winners]
+    return np.where(unshared > lacking, lacking + 1.0, np.inf)
 
 
 def _by_first(ground: Ground, winners: IntArray, losers: IntArray) -> FloatArray:
@@ -144,9 +144,9 @@ def has_flips(row: Evaluable) -> bool:
     >>> has_flips(parse_measure("R@100")), has_flips(parse_measure("AP")), has_flips(parse_preference("LexiRecall"))
     (True, False, True)
     """
-    own = _own(row)
-    known = MEASURES.get(own.name) or PREFERENCES.get(own.name)
-    return own.name in RULES and known is not None and known.formulas == own.formulas
+    measure = _own(row)
+    known = MEASURES.get(measure.name) or PREFERENCES.get(measure.name)
+    return measure.name in RULES and known is not None and known.formulas == measure.formulas
 
 
 def _own(row: Evaluable) -> Evaluable:
@@ -191,8 +191,8 @@ def flips_of(
         winners, losers = np.where(is_first, a[decided], b[decided]), np.where(is_first, b[decided], a[decided])
         ground = _ground(pool, _own(row), policies, labelling)
         numbers[decided, q] = RULES[_own(row).name](ground, winners, losers)
-        own = alone_of(pool.places > 0, pool.is_unjudged)
-        unjudged[:, q] = own.counts[a, b] + own.unjudged.sum(axis=1)[b]
+        unshared = alone_of(pool.places > 0, pool.is_unjudged)
+        unjudged[:, q] = unshared.counts[a, b] + unshared.unjudged.sum(axis=1)[b]
         if progress is not None:
             progress.advance(1)
     return Flips(a, b, signs, numbers, unjudged)
@@ -203,10 +203,14 @@ def _num_runs(pools: Sequence[LabelPool]) -> int:
 
 
 def _signs(
-    pools: Sequence[LabelPool], row: Evaluable, policies: Policies, pairs: tuple[IntArray, IntArray], made: Labelling
+    pools: Sequence[LabelPool],
+    row: Evaluable,
+    policies: Policies,
+    pairs: tuple[IntArray, IntArray],
+    labelling: Labelling,
 ) -> IntArray:
     """Return who is better with the labels there are, [P, Q]; 0 also where two runs are not compared."""
-    positions = made.positions(pools, [np.zeros((1, len(pool.documents)), bool) for pool in pools])
+    positions = labelling.positions(pools, [np.zeros((1, len(pool.documents)), bool) for pool in pools])
     return np.asarray(np.sign(contrasted(positions, row, policies).between(*pairs)), np.int64)
 
 

@@ -87,8 +87,8 @@ def standard_error(share: float, num_samples: int) -> float:
 
 def grade_of(row: Evaluable, level: float) -> float:
     """Return the grade of new labels for a measure: its own level, or that of all if it uses the grades themselves."""
-    own = row.level(level)
-    return level if own == SMALLEST_GRADE else own
+    own_level = row.level(level)
+    return level if own_level == SMALLEST_GRADE else own_level
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,8 +108,8 @@ class LabellingSamples:
 
     def between(self, a: IntArray, b: IntArray) -> tuple[npt.NDArray[Any], BoolArray, BoolArray]:
         """Compare runs a with runs b: preferences, where there are any, and where they have a size, [P, B, Q]."""
-        made = [(each.between(a, b), each.counted(a, b), each.measured(a, b)) for each in self.contrasts]
-        values, counted, measured = (np.stack(each, axis=-1) for each in zip(*made, strict=True))
+        parts = [(part.between(a, b), part.counted(a, b), part.measured(a, b)) for part in self.contrasts]
+        values, counted, measured = (np.stack(arrays, axis=-1) for arrays in zip(*parts, strict=True))
         return values, counted, measured
 
 
@@ -134,9 +134,9 @@ def sample(
         for pool in pools:
             labels = rates.draw(pool, num_samples, seed)
             for grade, columns in by_grade.items():
-                made = _compared(replace(labelling, grade=grade), pool, labels, [rows[c] for c in columns], policies)
-                for c, (own, values) in zip(columns, made, strict=True):
-                    contrasts[c].append(own)
+                drawn = _compared(replace(labelling, grade=grade), pool, labels, [rows[c] for c in columns], policies)
+                for c, (of_pool, values) in zip(columns, drawn, strict=True):
+                    contrasts[c].append(of_pool)
                     sums[c] += np.nan_to_num(values)
                     counts[c] += np.isfinite(values)
             progress.advance(1)
@@ -174,7 +174,7 @@ def forecast_pairs(
         orders[pairs], pvalues[pairs] = _tested(*drawn_pairs, testing, sampled.contrasts[0])
     reversals[signs == 0] = np.nan
     better = np.sign(np.nan_to_num(now.tested))[:, None]
-    corrected = np.array([correct(each, testing.correction) for each in pvalues.T]).T
+    corrected = np.array([correct(column, testing.correction) for column in pvalues.T]).T
     is_significant, is_same = corrected < testing.alpha, (orders == better) & (better != 0)
     return PairForecast(
         reversals if exact is None else exact,
@@ -206,11 +206,11 @@ def exact_reversals(
     if not (isinstance(row, Measure) and row.name == R.name) or isinstance(row.settings["cutoff"], Share):
         return None
     level, cutoff = row.level(policies.level), row.settings["cutoff"]
-    made = np.full(signs.shape, np.nan)
+    chances = np.full(signs.shape, np.nan)
     for q, pool in enumerate(pools):
-        made[:, q] = recall_reversals(pool, rates.chances(pool), cutoff, level, pairs)
-    made[signs == 0] = np.nan
-    return made
+        chances[:, q] = recall_reversals(pool, rates.chances(pool), cutoff, level, pairs)
+    chances[signs == 0] = np.nan
+    return chances
 
 
 def forecast_order(sampled: LabellingSamples, now: FloatArray) -> OrderForecast:
@@ -221,7 +221,7 @@ def forecast_order(sampled: LabellingSamples, now: FloatArray) -> OrderForecast:
     >>> made.best, made.taus.round(4).tolist(), made.stays_best
     (0, [1.0, 0.3333], 0.5)
     """
-    taus = np.array([kendall_tau(np.stack([now, each]))[0, 1] for each in sampled.means.T])
+    taus = np.array([kendall_tau(np.stack([now, means]))[0, 1] for means in sampled.means.T])
     known = np.where(np.isnan(sampled.means), -np.inf, sampled.means)
     highest = known.max(axis=0)
     with np.errstate(invalid="ignore"):

@@ -87,15 +87,16 @@ def in_hindsight(
     index = new.index
     since = [judged_since(pool, judgments, new, index) for pool in pools]
     num_unjudged = sum(int(pool.is_unjudged.sum()) for pool in pools)
-    num_judged = sum(int(each.asked.is_unjudged.sum()) for each in since)
+    num_judged = sum(int(later.asked.is_unjudged.sum()) for later in since)
     if not num_judged:
         raise DataError(
             f"{new.name} judges none of the {num_unjudged:,} unjudged documents that the runs retrieve",
             remedy="give judgments of documents that have none yet",
         )
-    rows, asked = [now.measure for now, _ in decided], [each.asked for each in since]
+    rows, asked = [now.measure for now, _ in decided], [later.asked for later in since]
     drawn = sample(asked, rates, rows, labelling, policies, num_samples=samples, seed=seed, show_progress=show_progress)
-    nothing_left = [each.labelled for each in since], stated_rate(0)
+    # The new labels are a labelling as those drawn are: at a rate of 0 nothing is added to them, so one sample is all.
+    nothing_left = [later.labelled for later in since], stated_rate(0)
     came = sample(*nothing_left, rows, labelling, policies, num_samples=1, seed=seed, show_progress=show_progress)
     for c, (now, known) in enumerate(decided):
         level = now.measure.level(policies.level)
@@ -108,9 +109,9 @@ def in_hindsight(
             measure=str(now.measure),
             num_unjudged=num_unjudged,
             num_judged=num_judged,
-            relevant=sum(int((each.labelled.grades[each.asked.is_unjudged] >= level).sum()) for each in since),
+            relevant=sum(int((later.labelled.grades[later.asked.is_unjudged] >= level).sum()) for later in since),
             expected=rates.number(num_judged),
-            changed=tuple(change for each in since for change in each.changed),
+            changed=tuple(change for later in since for change in later.changed),
             num_elsewhere=_elsewhere(since, level),
             reversals=forecast.reversals,
             is_reversed=after.reversals,
@@ -122,11 +123,11 @@ def in_hindsight(
 
 
 def _elsewhere(since: Sequence[LaterJudgments], level: float) -> int:
-    return sum(int((each.elsewhere >= level).sum()) for each in since)
+    return sum(int((later.elsewhere >= level).sum()) for later in since)
 
 
-def _kept(made: PairForecast, now: MeasureComparison, testing: Testing) -> FloatArray:
+def _kept(forecast: PairForecast, now: MeasureComparison, testing: Testing) -> FloatArray:
     """Return the share of labellings in which the order, and the significance, of each pair stay, [2, P]."""
     is_significant = now.is_significant(testing.alpha)
-    stays = np.where(is_significant, made.significant, 1 - made.significant - made.turned)
-    return np.stack([made.same_order, stays])
+    stays = np.where(is_significant, forecast.significant, 1 - forecast.significant - forecast.turned)
+    return np.stack([forecast.same_order, stays])

@@ -67,13 +67,13 @@ def to_judge(
 
     Equal ones are in the order of their chances, of the queries and of the rankings.
     """
-    made = []
+    parts = []
     with Progress("weighing labels", len(pools), shown=show_progress) as progress:
         for q, pool in enumerate(pools):
-            made.append(_weighed(pool, rates, sampled, labelling, policies, pairs, q))
+            parts.append(_weighed(pool, rates, sampled, labelling, policies, pairs, q))
             progress.advance(1)
-    queries = np.repeat(np.arange(len(pools)), [len(each.documents) for each in made])
-    documents, chances, weights, bearing = (np.concatenate(each) for each in zip(*made, strict=True))
+    queries = np.repeat(np.arange(len(pools)), [len(part.documents) for part in parts])
+    documents, chances, weights, bearing = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     order = np.lexsort((-chances, -weights))[:num]
     return [
         _candidate(pools[queries[at]], int(documents[at]), float(weights[at]), int(bearing[at]),
@@ -152,11 +152,11 @@ def effects_of(pool: LabelPool, row: Evaluable, labelling: Labelling, policies: 
     if not isinstance(row, Measure):
         return np.where(places > 0, 1 / np.where(places > 0, places, 1), 0.0)
     none = np.zeros((1, len(pool.documents)), bool)
-    own = Labelling(labelling.runs, labelling.conventions, grade_of(row, policies.level), labelling.corpus_size)
+    of_row = Labelling(labelling.runs, labelling.conventions, grade_of(row, policies.level), labelling.corpus_size)
     level = row.level(policies.level)
 
     def values(labels: BoolArray) -> FloatArray:
-        return row.scores(own.positions([pool], [labels]).at_level(level))
+        return row.scores(of_row.positions([pool], [labels]).at_level(level))
 
     before = values(none)
     after = [values(block) for block in _one_by_one(documents, len(pool.documents))]
@@ -187,13 +187,13 @@ def _candidate(
     places = pool.places[:, document]
     retrieving = sorted((int(places[s]), s) for s in np.flatnonzero(places).tolist())
     runs = tuple((names[s], place) for place, s in retrieving)
-    said = f"its label bears on {bearing:,} of {counted(num_pairs, 'pair')} of runs"
+    effect = f"its label bears on {bearing:,} of {counted(num_pairs, 'pair')} of runs"
     return Candidate(
         judgments.queries[pool.query],
         to_text(pool.documents[document]),
         weight,
         runs,
-        f"{_retrieved_by(runs, names)}; {said}",
+        f"{_retrieved_by(runs, names)}; {effect}",
     )
 
 

@@ -122,11 +122,11 @@ class Ladder:
         gain, cutoff = gain_of(self.level, **settings), measure.values["cutoff"]
         new = float(gain(np.array([self.grade]))[0])
         is_relevant = pool.is_relevant(self.level)
-        own = gain(pool.grades[is_relevant])
-        gained = discounted(own, pool.places[0, is_relevant].astype(float), cutoff).sum()
+        gains = gain(pool.grades[is_relevant])
+        gained = discounted(gains, pool.places[0, is_relevant].astype(float), cutoff).sum()
         unjudged = np.sort(pool.places[0, pool.is_unjudged]).astype(float)
         by_rank = new * np.append(0.0, discounted(np.ones(len(unjudged)), unjudged, cutoff).cumsum())
-        known = np.sort(np.concatenate([own, gain(pool.missed[pool.missed >= self.level])]))[::-1]
+        known = np.sort(np.concatenate([gains, gain(pool.missed[pool.missed >= self.level])]))[::-1]
         places = np.arange(1.0, len(known) + len(unjudged) + 1)
         discounts = discounted(np.ones(len(places)), places, cutoff)
         to_place, numbers = np.append(0.0, discounts.cumsum()), spans[:, 1] - spans[:, 0]

@@ -53,15 +53,15 @@ def lexirecall_flips(pool: LabelPool, level: float, winners: IntArray, losers: I
     retrieved, is_relevant = pool.places > 0, pool.is_relevant(level)
     found = (retrieved & is_relevant).sum(axis=1)
     unjudged, alone = alone_of(retrieved, pool.is_unjudged)
-    lacking, own = found[winners] - found[losers], alone[losers, winners]
-    numbers = np.where(own > lacking, lacking + 1.0, np.inf)
-    for at in np.flatnonzero((own > lacking) & (lacking > 0)).tolist():
+    lacking, unshared = found[winners] - found[losers], alone[losers, winners]
+    numbers = np.where(unshared > lacking, lacking + 1.0, np.inf)
+    for at in np.flatnonzero((unshared > lacking) & (lacking > 0)).tolist():
         winner, loser = winners[at], losers[at]
         labelled = _highest(pool.places[loser], unjudged[loser] & ~retrieved[winner], lacking[at])
         mine, theirs = np.flatnonzero(is_relevant & retrieved[loser]), np.flatnonzero(is_relevant & retrieved[winner])
         x = np.sort(pool.places[loser, np.concatenate([mine, labelled])])
         numbers[at] -= _is_better(x, np.sort(pool.places[winner, theirs]))
-    for at in np.flatnonzero(own == lacking).tolist():
+    for at in np.flatnonzero(unshared == lacking).tolist():
         winner, loser = winners[at], losers[at]
         is_open = unjudged[winner] & unjudged[loser]
         states = np.where(is_open, _OPEN, np.where(is_relevant | (unjudged[loser] & ~is_open), _RELEVANT, _NEVER))

@@ -124,7 +124,7 @@ class _Inquiry:
         to_judge = self.to_judge(scores.measures)
         hindsight = () if rates is None or self.new is None else tuple(self.in_hindsight(rates, known, self.new))
         if texts is not None:
-            listed_ids = [each.query for each in to_judge or ()], [each.document for each in to_judge or ()]
+            listed_ids = [row.query for row in to_judge or ()], [row.document for row in to_judge or ()]
             texts = texts.wanted(*listed_ids, judgments=self.read.lists.judgments)
         return Unjudged(
             runs=positions.runs,
@@ -153,8 +153,8 @@ class _Inquiry:
         if len(scores.runs) > 1:
             pairs = pairs_under(scores.measures, self.read.positions, self.policies, self.references)
             return compare_scores(scores, pairs, TESTING, references=self.references)
-        if given := [name for name in ("judge", "rate") if getattr(self.asking, name) is not None]:
-            problem = f"{given[0]} is given, but there is only one run, and no decision that a label could change"
+        if options := [name for name in ("judge", "rate") if getattr(self.asking, name) is not None]:
+            problem = f"{options[0]} is given, but there is only one run, and no decision that a label could change"
             raise UsageError(problem, remedy="give two or more runs")
         return None
 
@@ -170,7 +170,7 @@ class _Inquiry:
 
     def decided(self, comparison: Comparison) -> Iterator[Decided]:
         """Give what is concluded, and decided query by query, under each measure."""
-        rows = [each.measure for each in comparison.measures]
+        rows = [compared.measure for compared in comparison.measures]
         known = decisions_of(self.read, rows, self.policies, self.run_pairs, show_progress=self.show_progress)
         return zip(comparison.measures, known, strict=True)
 
@@ -181,8 +181,8 @@ class _Inquiry:
             return
         num_bounds = len(read.pools) * len(rows) * len(scores.runs)
         with Progress("finding bounds", num_bounds, shown=self.show_progress) as progress:
-            made = bounds_of(read.pools, rows, read.labelling, policies=self.policies, progress=progress)
-        ends = [_means(each, rows) for each in made]
+            bounds = bounds_of(read.pools, rows, read.labelling, policies=self.policies, progress=progress)
+        ends = [_means(end, rows) for end in bounds]
         averages = scores.averages
         for s, name in enumerate(averages.runs):
             for c, row in enumerate(rows):
@@ -213,14 +213,14 @@ class _Inquiry:
     ) -> Iterator[PairLabels]:
         """Give what becomes of the pairs of runs under each measure."""
         pools, pairs = self.read.pools, self.run_pairs
-        for c, (now, own) in enumerate(known):
+        for c, (now, decisions) in enumerate(known):
             forecast, order = None, None
             if rates is not None:
-                exact = exact_reversals(pools, rates, now.measure, self.policies, pairs, own.signs)
-                forecast = forecast_pairs(sampled[c], now, own.signs, TESTING, exact)
+                exact = exact_reversals(pools, rates, now.measure, self.policies, pairs, decisions.signs)
+                forecast = forecast_pairs(sampled[c], now, decisions.signs, TESTING, exact)
                 means = now.measure.direction * comparison.averages.means[:, c]
                 order = None if np.isnan(means).all() else forecast_order(sampled[c], means)
-            yield PairLabels(now, own, forecast, order)
+            yield PairLabels(now, decisions, forecast, order)
 
     def to_judge(self, rows: Sequence[Evaluable]) -> tuple[Candidate, ...] | None:
         """Return what to judge next, by the decisions of the first measure; None if that is not asked."""
@@ -271,16 +271,16 @@ def _labels(read: WholeRuns) -> Iterator[RunLabels]:
 
 def _on_new(hindsight: Sequence[Hindsight]) -> Iterator[Note]:
     """Say what the new judgments say of other documents than unjudged ones that runs retrieve."""
-    for made in hindsight[:1]:  # it is the same for all measures
-        if total := len(made.changed):
-            query, document, old, new = made.changed[0]
+    for outcome in hindsight[:1]:  # it is the same for all measures
+        if total := len(outcome.changed):
+            query, document, old, new = outcome.changed[0]
             example = f"{document} of query {query} from {plain(old)} to {plain(new)}"
             text = f"{counted(total, 'grade')} changed in the new judgments ({example}): the old ones are kept"
             yield Note("changed grade", text, total)
-        if made.num_elsewhere:
-            found = counted(made.num_elsewhere, "relevant document")
+        if outcome.num_elsewhere:
+            found = counted(outcome.num_elsewhere, "relevant document")
             text = f"{found} of the new judgments that no run retrieves: counted as missed by all"
-            yield Note("relevant elsewhere", text, made.num_elsewhere)
+            yield Note("relevant elsewhere", text, outcome.num_elsewhere)
 
 
 def _on_empty(read: WholeRuns, policies: Policies) -> Iterator[Note]:

@@ -143,22 +143,22 @@ class Unjudged(DisplayedResult, Convertible):
     frame_library: str = ""
 
     def __repr__(self) -> str:
-        retrieved, missing = (sum(getattr(each, name) for each in self.labels) for name in ("retrieved", "unjudged"))
+        retrieved, missing = (sum(getattr(run, name) for run in self.labels) for name in ("retrieved", "unjudged"))
         num_pairs = len(self.pairs[0].compared.a) if self.pairs else 0
         share = f"{missing:,} of {counted(retrieved, 'retrieved document')} unjudged"
         return f"<Unjudged: {counted(len(self.runs), 'run')}, {counted(num_pairs, 'pair')}, {share}>"
 
     def beside(self, comparison: Comparison) -> Comparison:
         """Return a comparison of the same runs with the number of decisions that no label can reverse."""
-        known = {each.measure: each for each in self.pairs}
+        known = {pairs.measure: pairs for pairs in self.pairs}
         if self.runs != comparison.runs:
             raise UsageError("the comparison has other runs", remedy="compare the same runs, in the same order")
         counts = []
         for compared in comparison.measures:
-            own = known.get(compared.measure)
-            if own is not None and not np.array_equal(own.compared.a, compared.a):
+            pairs = known.get(compared.measure)
+            if pairs is not None and not np.array_equal(pairs.compared.a, compared.a):
                 raise UsageError("the comparison has other pairs", remedy="give both the same baseline, or none")
-            counts.append(None if own is None else own.known.safe_decisions)
+            counts.append(None if pairs is None else pairs.known.safe_decisions)
         return replace(comparison, safe=tuple(counts))
 
     def view_of(self) -> str:
@@ -169,7 +169,7 @@ class Unjudged(DisplayedResult, Convertible):
         """Give a row for each run, bound, pair, query and so on, as `kind` says; those of one view, if it is named."""
         from lexirecall.labels.missingtables import rows_of  # not on top: it lays out what is here
 
-        kinds = [kind for own in (KINDS.values() if view is None else [KINDS[view]]) for kind in own]
+        kinds = [kind for of_view in (KINDS.values() if view is None else [KINDS[view]]) for kind in of_view]
         return rows_of(self, tuple(dict.fromkeys(kinds)))
 
     def sentences(self, view: str = "summary") -> list[str]:
@@ -195,8 +195,8 @@ class Unjudged(DisplayedResult, Convertible):
             tables = self.tables(view).items()
             if form != "table":
                 return "\n\n".join(chosen.of_table(table, bold) for _, table in tables)
-            said = ["\n".join(each)] if (each := self.sentences(view)) else []
-            return "\n\n".join([*said, *(f"{title}\n\n{table.to_text(bold=bold)}" for title, table in tables)])
+            paragraphs = ["\n".join(sentences)] if (sentences := self.sentences(view)) else []
+            return "\n\n".join([*paragraphs, *(f"{title}\n\n{table.to_text(bold=bold)}" for title, table in tables)])
         if chosen.of_rows:
             return chosen.of_rows(self.rows(view))
         from lexirecall.labels.missingtables import columns_of_kinds
@@ -215,7 +215,7 @@ class Unjudged(DisplayedResult, Convertible):
     def _conversion(self) -> tuple[ColumnValues, str]:
         from lexirecall.labels.missingtables import columns_of_kinds
 
-        kinds = tuple(dict.fromkeys(kind for own in KINDS.values() for kind in own))
+        kinds = tuple(dict.fromkeys(kind for of_view in KINDS.values() for kind in of_view))
         columns = columns_of_kinds(kinds, has_texts=self.texts is not None)
         rows = ({name: row.get(name) for name in columns} for row in self.rows())
         return columns_of(rows, columns), self.frame_library

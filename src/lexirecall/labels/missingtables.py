@@ -59,52 +59,52 @@ def columns_of_kinds(kinds: tuple[str, ...], *, has_texts: bool) -> tuple[str, .
 # Rows
 
 
-def rows_of(made: Unjudged, kinds: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+def rows_of(result: Unjudged, kinds: tuple[str, ...]) -> Iterator[dict[str, Any]]:
     """Give the rows of some kinds."""
     for kind in kinds:
-        for row in _ROWS[kind](made):
+        for row in _ROWS[kind](result):
             yield {"kind": kind, **row}
 
 
-def _run_rows(made: Unjudged) -> Iterator[dict[str, Any]]:
-    for each in made.labels:
-        shares = {f"judged@{depth}": each.judged.get(depth) for depth in DEPTHS}
-        yield {"run": each.run, "retrieved": each.retrieved, "unjudged": each.unjudged, "judged": each.judged[None],
-               **shares}  # fmt: skip
+def _run_rows(result: Unjudged) -> Iterator[dict[str, Any]]:
+    for labels in result.labels:
+        shares = {f"judged@{depth}": labels.judged.get(depth) for depth in DEPTHS}
+        yield {"run": labels.run, "retrieved": labels.retrieved, "unjudged": labels.unjudged,
+               "judged": labels.judged[None], **shares}  # fmt: skip
 
 
-def _bound_rows(made: Unjudged) -> Iterator[dict[str, Any]]:
-    for each in made.bounds:
-        numbers = {name: defined(getattr(each, name)) for name in ("value", "low", "high")}
-        yield {"run": each.run, "measure": each.measure, **numbers, "queries": each.queries}
+def _bound_rows(result: Unjudged) -> Iterator[dict[str, Any]]:
+    for bound in result.bounds:
+        numbers = {name: defined(getattr(bound, name)) for name in ("value", "low", "high")}
+        yield {"run": bound.run, "measure": bound.measure, **numbers, "queries": bound.queries}
 
 
-def _labels_rows(made: Unjudged) -> Iterator[dict[str, Any]]:
-    if made.rate is not None:
-        yield {"unjudged": made.num_unjudged, **_expected(stated_rate(made.rate).number(made.num_unjudged))}
+def _labels_rows(result: Unjudged) -> Iterator[dict[str, Any]]:
+    if result.rate is not None:
+        yield {"unjudged": result.num_unjudged, **_expected(stated_rate(result.rate).number(result.num_unjudged))}
 
 
 def _expected(expected: tuple[float, int, int]) -> dict[str, float]:
     return dict(zip(("expected", "expected_low", "expected_high"), expected, strict=True))
 
 
-def _pair_rows(made: Unjudged) -> Iterator[dict[str, Any]]:
-    for own in made.pairs:
-        for p in range(len(own.compared.a)):
-            yield {**_names(made, own, p), **_pair_numbers(made, own, p)}
+def _pair_rows(result: Unjudged) -> Iterator[dict[str, Any]]:
+    for pairs in result.pairs:
+        for p in range(len(pairs.compared.a)):
+            yield {**_names(result, pairs, p), **_pair_numbers(result, pairs, p)}
 
 
-def _names(made: Unjudged, own: PairLabels, p: int) -> dict[str, Any]:
-    return {"a": made.runs[own.compared.a[p]], "b": made.runs[own.compared.b[p]], "measure": str(own.measure)}
+def _names(result: Unjudged, pairs: PairLabels, p: int) -> dict[str, Any]:
+    return {"a": result.runs[pairs.compared.a[p]], "b": result.runs[pairs.compared.b[p]], "measure": str(pairs.measure)}
 
 
-def _pair_numbers(made: Unjudged, own: PairLabels, p: int) -> dict[str, Any]:
-    flip, unjudged = own.median_flip(p)
-    now, forecast, expected, safe = own.compared, own.forecast, own.expected, own.safe
+def _pair_numbers(result: Unjudged, pairs: PairLabels, p: int) -> dict[str, Any]:
+    flip, unjudged = pairs.median_flip(p)
+    now, forecast, expected, safe = pairs.compared, pairs.forecast, pairs.expected, pairs.safe
     numbers = {
         "mean": defined(float(now.means[p])),
         "p_corrected": defined(float(now.corrected[p])),
-        "decided": int(own.decided[p]),
+        "decided": int(pairs.decided[p]),
         "tied": int(now.ties[p]),
         "safe": None if safe is None else int(safe[p]),
         "median_flip": defined(flip),
@@ -113,7 +113,7 @@ def _pair_numbers(made: Unjudged, own: PairLabels, p: int) -> dict[str, Any]:
     }
     if forecast is None:
         return {**numbers, **dict.fromkeys(("exact", "same_order", "stays", "turns", "arises")), "samples": 0}
-    is_significant = bool(now.is_significant(made.alpha)[p])
+    is_significant = bool(now.is_significant(result.alpha)[p])
     share, turned = float(forecast.significant[p]), float(forecast.turned[p])
     return {
         **numbers,
@@ -122,70 +122,71 @@ def _pair_numbers(made: Unjudged, own: PairLabels, p: int) -> dict[str, Any]:
         "stays": share if is_significant else None,
         "turns": turned if is_significant else None,
         "arises": None if is_significant else share + turned,
-        "samples": made.num_samples,
+        "samples": result.num_samples,
     }
 
 
-def _order_rows(made: Unjudged) -> Iterator[dict[str, Any]]:
-    for own in made.pairs:
-        if (order := own.order) is not None:
+def _order_rows(result: Unjudged) -> Iterator[dict[str, Any]]:
+    for pairs in result.pairs:
+        if (order := pairs.order) is not None:
             taus = order.taus[~np.isnan(order.taus)]
             yield {
-                "measure": str(own.measure),
-                "best": made.runs[order.best],
+                "measure": str(pairs.measure),
+                "best": result.runs[order.best],
                 "stays_best": order.stays_best,
                 "tau": float(taus.mean()) if len(taus) else None,
                 "tau_low": float(taus.min()) if len(taus) else None,
-                "samples": made.num_samples,
+                "samples": result.num_samples,
             }
 
 
-def _query_rows(made: Unjudged) -> Iterator[dict[str, Any]]:
+def _query_rows(result: Unjudged) -> Iterator[dict[str, Any]]:
     """Give each decision; queries on which neither run is better are left out."""
-    for own in made.pairs:
-        for p, q in np.argwhere(own.signs != 0).tolist():
-            names = _names(made, own, p)
-            flip = None if own.known.numbers is None else float(own.known.numbers[p, q])
+    for pairs in result.pairs:
+        for p, q in np.argwhere(pairs.signs != 0).tolist():
+            names = _names(result, pairs, p)
+            flip = None if pairs.known.numbers is None else float(pairs.known.numbers[p, q])
             yield {
-                "query": made.queries[q],
+                "query": result.queries[q],
                 **names,
-                "preferred": names["a" if own.signs[p, q] > 0 else "b"],
+                "preferred": names["a" if pairs.signs[p, q] > 0 else "b"],
                 "flip": None if flip is None or np.isinf(flip) else int(flip),
                 "reversible": None if flip is None else bool(np.isfinite(flip)),
-                "unjudged": int(own.known.unjudged[p, q]),
-                "chance": None if own.forecast is None else float(own.forecast.reversals[p, q]),
+                "unjudged": int(pairs.known.unjudged[p, q]),
+                "chance": None if pairs.forecast is None else float(pairs.forecast.reversals[p, q]),
             }
 
 
-def _judge_rows(made: Unjudged) -> Iterator[dict[str, Any]]:
-    for each in made.to_judge or ():
+def _judge_rows(result: Unjudged) -> Iterator[dict[str, Any]]:
+    for candidate in result.to_judge or ():
         yield {
-            "query_id": each.query,  # as columns of judgments are usually called: the list is read as judgments again
-            "doc_id": each.document,
+            # as columns of judgments are usually called: the list is read as judgments again
+            "query_id": candidate.query,
+            "doc_id": candidate.document,
             "grade": None,
-            **texts_beside(made.texts, each.query, each.document),
-            "weight": each.weight,
-            "position": min(position for _, position in each.runs),
-            "runs": " ".join(f"{name}@{position}" for name, position in each.runs),
-            "reason": each.reason,
+            **texts_beside(result.texts, candidate.query, candidate.document),
+            "weight": candidate.weight,
+            "position": min(position for _, position in candidate.runs),
+            "runs": " ".join(f"{name}@{position}" for name, position in candidate.runs),
+            "reason": candidate.reason,
         }
 
 
-def _hindsight_rows(made: Unjudged) -> Iterator[dict[str, Any]]:
-    for each in made.hindsight:
+def _hindsight_rows(result: Unjudged) -> Iterator[dict[str, Any]]:
+    for outcome in result.hindsight:
         row = {
-            "measure": each.measure,
-            "unjudged": each.num_unjudged,
-            "judged_since": each.num_judged,
-            "relevant": each.relevant,
-            **_expected(each.expected),
-            "decisions": each.num_decisions,
-            "reversed": int(np.nansum(each.is_reversed)),
-            "reversals": float(np.nansum(each.reversals)),
-            "safe": each.num_safe,
-            "safe_reversed": each.safe_reversed,
+            "measure": outcome.measure,
+            "unjudged": outcome.num_unjudged,
+            "judged_since": outcome.num_judged,
+            "relevant": outcome.relevant,
+            **_expected(outcome.expected),
+            "decisions": outcome.num_decisions,
+            "reversed": int(np.nansum(outcome.is_reversed)),
+            "reversals": float(np.nansum(outcome.reversals)),
+            "safe": outcome.num_safe,
+            "safe_reversed": outcome.safe_reversed,
         }
-        for name, is_kept, kept in zip(("order", "significance"), each.is_kept, each.kept, strict=True):
+        for name, is_kept, kept in zip(("order", "significance"), outcome.is_kept, outcome.kept, strict=True):
             row |= {f"{name}_pairs": int(np.isfinite(kept).sum()), f"{name}_kept": int(np.nansum(is_kept))}
             row[f"{name}_kept_expected"] = float(np.nansum(kept))
         yield row
@@ -200,24 +201,24 @@ _ROWS: dict[str, Callable[[Unjudged], Iterator[dict[str, Any]]]] = {
 # Tables
 
 
-def tables_of(made: Unjudged, view: str) -> dict[str, Table]:
+def tables_of(result: Unjudged, view: str) -> dict[str, Table]:
     """Lay out the tables of one view, by title; empty ones are left out."""
-    return {name: table for name, table in _TABLES[view](made) if table.rows}
+    return {name: table for name, table in _TABLES[view](result) if table.rows}
 
 
-def _of_runs(made: Unjudged) -> Iterator[tuple[str, Table]]:
-    depths = [depth for depth in DEPTHS if any(depth in each.judged for each in made.labels)]
-    measures = list(dict.fromkeys(each.measure for each in made.bounds))
-    cells = {(each.run, each.measure): _bound(each.value, each.low, each.high) for each in made.bounds}
+def _of_runs(result: Unjudged) -> Iterator[tuple[str, Table]]:
+    depths = [depth for depth in DEPTHS if any(depth in labels.judged for labels in result.labels)]
+    measures = list(dict.fromkeys(bound.measure for bound in result.bounds))
+    cells = {(bound.run, bound.measure): _bound(bound.value, bound.low, bound.high) for bound in result.bounds}
     rows = tuple(
         (
-            each.run,
-            whole(each.retrieved),
-            whole(each.unjudged),
-            *(percent(each.judged.get(depth)) for depth in (*depths, None)),
-            *(cells[each.run, measure] for measure in measures),
+            labels.run,
+            whole(labels.retrieved),
+            whole(labels.unjudged),
+            *(percent(labels.judged.get(depth)) for depth in (*depths, None)),
+            *(cells[labels.run, measure] for measure in measures),
         )
-        for each in made.labels
+        for labels in result.labels
     )
     header = ("run", "retrieved", "unjudged", *(f"judged@{depth}" for depth in depths), "judged", *measures)
     footnote = (
@@ -227,25 +228,25 @@ def _of_runs(made: Unjudged) -> Iterator[tuple[str, Table]]:
 
 
 def _bound(value: float, low: float, high: float) -> str:
-    return with_interval(*(number(each) for each in (value, low, high)))
+    return with_interval(*map(number, (value, low, high)))
 
 
-def _of_pairs(made: Unjudged) -> Iterator[tuple[str, Table]]:
+def _of_pairs(result: Unjudged) -> Iterator[tuple[str, Table]]:
     header: tuple[str, ...] = ("a", "b", "measure", "decided", "tied", "safe", "flip", "of unjudged", "significant")
-    header += ("reversals", "same order", "stays so") if made.num_samples else ()
-    rows = [_pair_cells(made, own, p) for own in made.pairs for p in range(len(own.compared.a))]
-    yield "Pairs of runs", Table(header, tuple(rows), numbers_from=3, footnote=_on_pairs(made) if rows else "")
+    header += ("reversals", "same order", "stays so") if result.num_samples else ()
+    rows = [_pair_cells(result, pairs, p) for pairs in result.pairs for p in range(len(pairs.compared.a))]
+    yield "Pairs of runs", Table(header, tuple(rows), numbers_from=3, footnote=_on_pairs(result) if rows else "")
 
 
-def _pair_cells(made: Unjudged, own: PairLabels, p: int) -> tuple[str, ...]:
-    row, (flip, _) = _pair_numbers(made, own, p), own.median_flip(p)
-    is_significant = bool(own.compared.is_significant(made.alpha)[p])
+def _pair_cells(result: Unjudged, pairs: PairLabels, p: int) -> tuple[str, ...]:
+    row, (flip, _) = _pair_numbers(result, pairs, p), pairs.median_flip(p)
+    is_significant = bool(pairs.compared.is_significant(result.alpha)[p])
     forecast: tuple[str, ...] = ()
-    if made.num_samples:
+    if result.num_samples:
         stays = row["stays"] if is_significant else 1 - row["arises"]
         forecast = number(row["reversals"], 2), percent(row["same_order"]), percent(stays)
     return (
-        *_names(made, own, p).values(),
+        *_names(result, pairs, p).values(),
         whole(row["decided"]),
         whole(row["tied"]),
         whole(row["safe"]),
@@ -256,22 +257,22 @@ def _pair_cells(made: Unjudged, own: PairLabels, p: int) -> tuple[str, ...]:
     )
 
 
-def _on_pairs(made: Unjudged) -> str:
+def _on_pairs(result: Unjudged) -> str:
     says = [
         "decided: queries on which one run is better; tied: neither; safe: decided, and no label can reverse it",
         "flip: how many labels reverse one, of so many unjudged documents (medians; none: more than half are safe)",
     ]
-    if made.num_samples:
-        exact = listed([str(own.measure) for own in made.pairs if own.forecast and own.forecast.is_exact], 9)
+    if result.num_samples:
+        exact = listed([str(pairs.measure) for pairs in result.pairs if pairs.forecast and pairs.forecast.is_exact], 9)
         how = f" (exact for {exact})" if exact else ""
         says.append(
-            f"reversals: the expected number{how}; same order, stays so: the share of {made.num_samples:,} sampled "
-            f"labellings, standard error {percent(standard_error(0.5, made.num_samples))} at most"
+            f"reversals: the expected number{how}; same order, stays so: the share of {result.num_samples:,} sampled "
+            f"labellings, standard error {percent(standard_error(0.5, result.num_samples))} at most"
         )
     return "; ".join(says)
 
 
-def _of_orders(made: Unjudged) -> Iterator[tuple[str, Table]]:
+def _of_orders(result: Unjudged) -> Iterator[tuple[str, Table]]:
     rows = tuple(
         (
             row["measure"],
@@ -279,7 +280,7 @@ def _of_orders(made: Unjudged) -> Iterator[tuple[str, Table]]:
             percent(row["stays_best"]),
             *("-" if row[name] is None else number(row[name]) for name in ("tau", "tau_low")),
         )
-        for row in _order_rows(made)
+        for row in _order_rows(result)
     )
     header = ("measure", "best run", "stays best", "tau", "lowest")
     footnote = (
@@ -288,37 +289,37 @@ def _of_orders(made: Unjudged) -> Iterator[tuple[str, Table]]:
     yield "Order of all runs", Table(header, rows, numbers_from=2, footnote=footnote if rows else "")
 
 
-def _of_summary(made: Unjudged) -> Iterator[tuple[str, Table]]:
-    yield from _of_runs(made)
-    if sum(len(own.compared.a) for own in made.pairs) <= MOST_PAIRS:
-        yield from _of_pairs(made)
-    if len(made.runs) > 2:
-        yield from _of_orders(made)
+def _of_summary(result: Unjudged) -> Iterator[tuple[str, Table]]:
+    yield from _of_runs(result)
+    if sum(len(pairs.compared.a) for pairs in result.pairs) <= MOST_PAIRS:
+        yield from _of_pairs(result)
+    if len(result.runs) > 2:
+        yield from _of_orders(result)
 
 
-def _of_both(made: Unjudged) -> Iterator[tuple[str, Table]]:
-    yield from _of_pairs(made)
-    yield from _of_orders(made)
+def _of_both(result: Unjudged) -> Iterator[tuple[str, Table]]:
+    yield from _of_pairs(result)
+    yield from _of_orders(result)
 
 
-def _of_queries(made: Unjudged) -> Iterator[tuple[str, Table]]:
+def _of_queries(result: Unjudged) -> Iterator[tuple[str, Table]]:
     header: tuple[str, ...] = ("query", "a", "b", "measure", "preferred", "flip", "of unjudged")
-    header += ("chance of reversal",) if made.num_samples else ()
+    header += ("chance of reversal",) if result.num_samples else ()
     rows = tuple(
         (
             *(row[name] for name in ("query", "a", "b", "measure", "preferred")),
             "never" if row["reversible"] is False else whole(row["flip"]),
             whole(row["unjudged"]),
-            *((number(row["chance"]),) if made.num_samples else ()),
+            *((number(row["chance"]),) if result.num_samples else ()),
         )
-        for row in _query_rows(made)
+        for row in _query_rows(result)
     )
     footnote = "flip: how many labels it takes to reverse the preference; never: no labels do"
     yield "Decisions", Table(header, rows, numbers_from=5, footnote=footnote)
 
 
-def _of_judge(made: Unjudged) -> Iterator[tuple[str, Table]]:
-    texts = [name for name in _WIDTHS if made.texts is not None]
+def _of_judge(result: Unjudged) -> Iterator[tuple[str, Table]]:
+    texts = [name for name in _WIDTHS if result.texts is not None]
     header = ("query", "document", *(name.replace("_", " ") for name in texts), "weight", "reason")
     rows = tuple(
         (
@@ -328,7 +329,7 @@ def _of_judge(made: Unjudged) -> Iterator[tuple[str, Table]]:
             number(row["weight"]),
             row["reason"],
         )
-        for row in _judge_rows(made)
+        for row in _judge_rows(result)
     )
     first = 2 + len(texts)
     yield "To judge next", Table(header, rows, numbers_from=first, texts=frozenset({first + 1}))

@@ -93,8 +93,8 @@ def _pool(judgments: Judgments, query: int, of_runs: Sequence[Sequence[bytes] | 
             ([numbers.setdefault(document, len(numbers)) for _, document in wanted], [place for place, _ in wanted])
         )
     places = np.zeros((len(rows), len(numbers)), np.int64)
-    for row, (documents, own) in zip(places, rows, strict=True):
-        row[documents] = own
+    for row, (documents, ranks) in zip(places, rows, strict=True):
+        row[documents] = ranks
     return LabelPool(
         query=query,
         documents=tuple(numbers),
@@ -133,7 +133,7 @@ class Labelling:
         """
         laid = [_laid(pool, rows, self.grade) for pool, rows in zip(pools, labels, strict=True)]
         counts = [len(rows) for rows in labels]
-        sizes = np.concatenate([each.sizes for each in laid])
+        sizes = np.concatenate([block.sizes for block in laid])
         starts = np.split(offsets_of(sizes)[:-1], np.cumsum(counts)[:-1])
         queries = np.repeat([pool.query for pool in pools], counts)
         judgments = Judgments(
@@ -141,7 +141,7 @@ class Labelling:
             query_ids=PackedIds.pack([str(number).encode() for number in range(len(queries))]),
             offsets=offsets_of(sizes),
             documents=PackedIds(b"", np.zeros(sizes.sum() + 1, np.int64)),
-            grades=np.concatenate([each.grades for each in laid]),
+            grades=np.concatenate([block.grades for block in laid]),
             num_positive=sizes,
         )
         runs = [
@@ -150,7 +150,7 @@ class Labelling:
                 np.repeat([pool.answered[s] for pool in pools], counts),
                 np.repeat([pool.lengths[s] for pool in pools], counts),
                 Tracks.concatenate(
-                    [each.tracks(own, s, at) for each, own, at in zip(laid, pools, starts, strict=True)]
+                    [block.tracks(pool, s, at) for block, pool, at in zip(laid, pools, starts, strict=True)]
                 ),
                 None,
             )

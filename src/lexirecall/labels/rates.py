@@ -135,8 +135,8 @@ def estimated_rates(lists: Lists, level: float) -> EstimatedRates:
 
 def retrieved_by(lists: Lists, level: float) -> "RetrievedDocuments":
     """Return what runs retrieve, or raise if no judged document of that is not relevant."""
-    made = [_retrieved(lists.judgments, q, of_runs, level) for q, (_, of_runs) in enumerate(lists)]
-    retrieved = RetrievedDocuments(*(np.concatenate(each, axis=-1) for each in zip(*made, strict=True)))
+    by_query = [_retrieved(lists.judgments, q, of_runs, level) for q, (_, of_runs) in enumerate(lists)]
+    retrieved = RetrievedDocuments(*(np.concatenate(arrays, axis=-1) for arrays in zip(*by_query, strict=True)))
     if retrieved.is_relevant[retrieved.is_judged].all():
         raise DataError(
             "no run retrieves a document that was judged and is not relevant, so nothing says which unjudged ones are "
@@ -159,7 +159,7 @@ def fit(retrieved: "RetrievedDocuments", is_known: BoolArray, num_queries: int) 
         point = fitted(flat, is_relevant, shares, precisions)
         point[1] = 0.0  # up to rounding it is
     outcomes = is_relevant, logistic(point @ known)
-    found, expected = (np.bincount(retrieved.queries[is_known], each, num_queries) for each in outcomes)
+    found, expected = (np.bincount(retrieved.queries[is_known], outcome, num_queries) for outcome in outcomes)
     return point, (found + _KNOWN) / (expected + _KNOWN)
 
 
@@ -266,8 +266,8 @@ def _retrieved(
     numbers: dict[bytes, int] = {}
     rows = [[numbers.setdefault(document, len(numbers)) for document in ranking or ()] for ranking in of_runs]
     places = np.zeros((len(rows), len(numbers)), np.int64)
-    for own, row in zip(places, rows, strict=True):
-        own[row] = np.arange(1, len(row) + 1)
+    for run_places, row in zip(places, rows, strict=True):
+        run_places[row] = np.arange(1, len(row) + 1)
     weights = _weights(places)
     depths = weights.sum(axis=0) ** -2.0
     lookup, known = judgments.lookup(query), judgments.grades

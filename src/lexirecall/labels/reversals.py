@@ -41,14 +41,14 @@ def recall_reversals(
     asked = np.flatnonzero(pool.is_unjudged & within.any(axis=0))
     asked = asked[np.argsort(chances[asked], kind="stable")]
     distinct, starts = np.unique(chances[asked], return_index=True)
-    here, made = within[:, asked], np.full(len(a), np.nan)
+    here, reversals = within[:, asked], np.full(len(a), np.nan)
     decided = np.flatnonzero(signs)
     size = max(1, _AT_A_TIME // max(1, len(asked)))
     for rows in (decided[start : start + size] for start in range(0, len(decided), size)):
         winner, loser = winners[rows], losers[rows]
         up, down = (_counts(here[x] & ~here[y], starts) for x, y in ((loser, winner), (winner, loser)))
-        made[rows] = chance_of_more(up, down, distinct, found[winner] - found[loser])
-    return made
+        reversals[rows] = chance_of_more(up, down, distinct, found[winner] - found[loser])
+    return reversals
 
 
 def _counts(chosen: BoolArray, starts: IntArray) -> FloatArray:
@@ -68,7 +68,7 @@ def chance_of_more(up: FloatArray, down: FloatArray, chances: FloatArray, limits
     >>> chance_of_more(np.array([[2.0]]), np.array([[1.0]]), np.array([0.5]), np.array([0])).round(4).tolist()
     [0.5]
     """
-    most_up, most_down = (_most(each, chances) for each in (up, down))
+    most_up, most_down = (_most(counts, chances) for counts in (up, down))
     size = (most_up + most_down + 1) | 1
     roots = np.exp(2j * np.pi * np.arange(size // 2 + 1) / size)
     logs = np.log(1 - chances[:, None] + chances[:, None] * roots)

@@ -83,12 +83,12 @@ def plan(certificate: Certificate, wanted: float, assumed: int | None = None) ->
     (1907, 1907, 6737)
     """
     counts = certificate.counts
-    given, estimate = counts.relevant, certificate.missed_estimate
-    missing = max(given, round(estimate or 0)) if assumed is None else assumed
-    if not given <= missing <= counts.unread - counts.sampled + given:
-        most = counts.unread - counts.sampled + given
+    known, estimate = counts.relevant, certificate.missed_estimate
+    missing = max(known, round(estimate or 0)) if assumed is None else assumed
+    if not known <= missing <= counts.unread - counts.sampled + known:
+        most = counts.unread - counts.sampled + known
         problem = f"{of_query(counts.query)}{missing:,} relevant documents are assumed among those not read"
-        raise UsageError(f"{problem}, but the samples leave {given:,} to {most:,}", remedy="assume so many")
+        raise UsageError(f"{problem}, but the samples leave {known:,} to {most:,}", remedy="assume so many")
     is_further = certificate.looks > len(counts.samples) > 0
     alpha = certificate.alpha / (certificate.looks if is_further or not counts.samples else 1)
     size, none, why = _sample_to_show(counts, wanted, missing, alpha, is_further=is_further)
@@ -110,18 +110,18 @@ def _sample_to_show(
     counts: ReviewCounts, wanted: float, missing: int, alpha: Fraction, *, is_further: bool
 ) -> tuple[int | None, int | None, str]:
     """Return the size that is likely to do, the size if nothing is found, and why there is none."""
-    given = counts.relevant if is_further else 0
+    known = counts.relevant if is_further else 0
     population = counts.unread - (counts.sampled if is_further else 0)
     most = most_missed(counts.found, wanted)
     allowed = f"recall of {percent(wanted)} allows {most:,} to be missed beside {counts.found:,} found"
     if counts.relevant > most:
         drawn = "the sample alone holds" if len(counts.samples) == 1 else "the samples alone hold"
         return None, None, f"{drawn} {counted(counts.relevant, 'relevant document')}, and {allowed}"
-    none = sample_needed(population, 0, most - given, alpha)
+    none = sample_needed(population, 0, most - known, alpha)
     if missing > most:
         shown = "" if none is None else f"; {none:,} documents without a relevant one would show it all the same"
         return None, none, f"if {missing:,} were missed, as is assumed, recall is lower: {allowed}{shown}"
-    return _likely_size(population, missing - given, most - given, alpha), none, ""
+    return _likely_size(population, missing - known, most - known, alpha), none, ""
 
 
 def _likely_size(population: int, missing: int, most: int, alpha: Fraction) -> int | None:

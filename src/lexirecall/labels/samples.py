@@ -64,7 +64,7 @@ class _StoppedRankings:
     """What was read of one run."""
 
     judgments: Judgments
-    each: tuple[_StoppedRanking, ...]
+    rankings: tuple[_StoppedRanking, ...]
     has_sizes: bool
     """Whether corpus sizes are given; otherwise the ranking is the corpus."""
     notes: tuple[Note, ...]
@@ -75,10 +75,10 @@ class _StoppedRankings:
     def counted(self, policies: Policies) -> "_StoppedRankings":
         """Return those of queries that count; a review that has found nothing is one too."""
         is_eligible = replace(policies, no_relevant="zero").eligible(self.judgments, LEXI_RECALL)
-        kept = tuple(review for review in self.each if is_eligible[review.query])
-        left_out = len(self.each) - len(kept)
+        kept = tuple(review for review in self.rankings if is_eligible[review.query])
+        left_out = len(self.rankings) - len(kept)
         note = Note("no relevant document", f"{counted(left_out, 'query')} {policies.ineligible}: left out", left_out)
-        return replace(self, each=kept, notes=(*self.notes, note) if left_out else self.notes)
+        return replace(self, rankings=kept, notes=(*self.notes, note) if left_out else self.notes)
 
 
 def count_reviews(
@@ -88,26 +88,26 @@ def count_reviews(
     reviews, level = _read_reviews(qrels, run, read, options), policies.level
     samples = _load_samples(sampled, options)
     problems = [*_unjudged(reviews), *_misplaced(reviews, samples)]
-    reviews, made = reviews.counted(policies), []
-    for review in reviews.each:
-        own, wrong = _samples_of(reviews, review, samples, level)
+    reviews, all_counts = reviews.counted(policies), []
+    for review in reviews.rankings:
+        sample_counts, wrong = _samples_of(reviews, review, samples, level)
         problems += wrong
         if not problems:
             found = sum(_grades(reviews.judgments, review.query, review.read, level))
-            counts = ReviewCounts(review.corpus_size, review.depth, found, tuple(own), reviews.name(review))
-            made.append(counts)
+            counts = ReviewCounts(review.corpus_size, review.depth, found, tuple(sample_counts), reviews.name(review))
+            all_counts.append(counts)
     if problems:
         remedy = "if QRELS lists only what is relevant, give --corpus-size, --read, --found, --sample and --relevant"
         raise DataError("; ".join(problems), remedy=remedy if "without a judgment" in problems[0] else _REMEDY)
-    notes = *reviews.notes, *_on_corpus(reviews, level), *_unsampled(made), *_only_ranked(reviews, samples)
-    return ReviewedSamples(tuple(made), notes)
+    notes = *reviews.notes, *_on_corpus(reviews, level), *_unsampled(all_counts), *_only_ranked(reviews, samples)
+    return ReviewedSamples(tuple(all_counts), notes)
 
 
 def _load_samples(sampled: Any, options: Mapping[str, Any]) -> list[Judgments]:
     """Take one form of judgments, or several; all of a sample must be judged."""
     several = [] if sampled is None else [*sampled] if isinstance(sampled, (list, tuple)) else [sampled]
     try:
-        return [load_judgments(each, options.get("columns")) for each in several]
+        return [load_judgments(sample, options.get("columns")) for sample in several]
     except FormatError as error:
         if "grade is missing" not in error.problem:
             raise
@@ -125,24 +125,24 @@ def _read_reviews(qrels: Qrels, run: Run, read: Any, options: Mapping[str, Any])
         problem = f"{len(lists.runs)} runs are given, but a certificate is about one"
         raise UsageError(problem, remedy="give one run, or --stops to compare where reviews stopped")
     sizes = corpus_sizes(options.get("corpus_size"))
-    given = sizes(lists.judgments.queries).tolist() if callable(sizes) else [sizes] * len(lists.judgments.queries)
-    (own,) = lists.runs
+    query_sizes = sizes(lists.judgments.queries).tolist() if callable(sizes) else [sizes] * len(lists.judgments.queries)
+    (only_run,) = lists.runs
     depths = load_depths(read)
-    each, short = [], 0
+    rankings, short = [], 0
     for q, (query, (ranking,)) in enumerate(lists):
-        depth = depths.of(own.name, query)
+        depth = depths.of(only_run.name, query)
         if ranking is None or depth is None:
             continue
         short += depth > len(ranking)
-        n = given[q] or len(ranking)
+        n = query_sizes[q] or len(ranking)
         if n < len(ranking):
             problem = f"the corpus of query {shown(query)} has {n:,} documents, but its ranking {len(ranking):,}"
             raise DataError(problem, remedy="give the size of the whole corpus")
-        each.append(_StoppedRanking(q, ranking, min(depth, len(ranking)), n))
-    if not each:
+        rankings.append(_StoppedRanking(q, ranking, min(depth, len(ranking)), n))
+    if not rankings:
         raise DataError(f"{depths.name}: no judged query has a depth", remedy="are the ids written the same way?")
     return _StoppedRankings(
-        lists.judgments, tuple(each), sizes is not None, tuple(_notes(lists, own, len(each), short))
+        lists.judgments, tuple(rankings), sizes is not None, tuple(_notes(lists, only_run, len(rankings), short))
     )
 
 
@@ -168,7 +168,7 @@ def _notes(lists: Lists, run: RunLists, num_reviews: int, short: int) -> Iterato
 def _unjudged(reviews: _StoppedRankings) -> Iterator[str]:
     """Say how many read documents nobody judged."""
     names, total = [], 0
-    for review in reviews.each:
+    for review in reviews.rankings:
         lookup, grades = reviews.judgments.lookup(review.query), reviews.judgments.grades
         missing = [document for document in review.read if document not in lookup or grades[lookup[document]] < 0]
         total += len(missing)
@@ -179,7 +179,7 @@ def _unjudged(reviews: _StoppedRankings) -> Iterator[str]:
 
 def _misplaced(reviews: _StoppedRankings, samples: Sequence[Judgments]) -> Iterator[str]:
     """Say which sampled queries were not read at all."""
-    known = {reviews.judgments.query_ids[review.query] for review in reviews.each}
+    known = {reviews.judgments.query_ids[review.query] for review in reviews.rankings}
     for sample in samples:
         strange = [name for name, query in zip(sample.queries, sample.query_ids, strict=True) if query not in known]
         if strange:
@@ -193,7 +193,7 @@ def _samples_of(
     query = reviews.judgments.query_ids[review.query]
     read, ranked = frozenset(review.read), frozenset(review.ranking)
     seen: set[bytes] = set()
-    made, wrong = [], []
+    counts, wrong = [], []
     for sample in samples:
         q = sample.index.get(query)
         documents = [] if q is None else [*sample.lookup(q)]
@@ -216,10 +216,16 @@ def _samples_of(
                 whose = f"{len(those):,} of query {reviews.name(review)} in {sample.name}"
                 wrong.append(f"sampled documents {what}: {whose} ({listed(map(to_text, those), 3)})")
         seen.update(documents)
-        made.append(
+        counts.append(
             SampleCount(len(documents), sum(_grades(labels[0], labels[1], documents, level)) if not wrong else 0)
         )
-    return made, wrong
+    return counts, wrong
+
+
+def _documents_in(samples: Sequence[Judgments], query: bytes) -> set[bytes]:
+    """Return what the samples hold of one query."""
+    places = [(sample, sample.index.get(query)) for sample in samples]
+    return {document for sample, q in places if q is not None for document in sample.lookup(q)}
 
 
 def _grades(judgments: Judgments, query: int | None, documents: Iterable[bytes], level: float) -> Iterator[bool]:
@@ -229,7 +235,7 @@ def _grades(judgments: Judgments, query: int | None, documents: Iterable[bytes],
 
 
 def _unsampled(counts: Sequence[ReviewCounts]) -> Iterator[Note]:
-    if without := sum(1 for each in counts if each.samples and each.unread and not each.sampled):
+    if without := sum(1 for review in counts if review.samples and review.unread and not review.sampled):
         text = f"{counted(without, 'query')} without a sampled document: only what was read is certain there"
         yield Note("without a sample", text, without)
 
@@ -240,7 +246,7 @@ def _on_corpus(reviews: _StoppedRankings, level: float) -> Iterator[Note]:
         return
     text = "recall is about the documents that the rankings hold (--corpus-size N if there are others)"
     judgments, elsewhere = reviews.judgments, 0
-    for review in reviews.each:
+    for review in reviews.rankings:
         lookup = judgments.lookup(review.query)
         others = lookup.keys() - {*review.ranking}
         elsewhere += sum(1 for document in others if judgments.grades[lookup[document]] >= level)
@@ -252,11 +258,9 @@ def _on_corpus(reviews: _StoppedRankings, level: float) -> Iterator[Note]:
 def _only_ranked(reviews: _StoppedRankings, samples: Sequence[Judgments]) -> Iterator[Note]:
     """Warn of samples that were not drawn from the whole corpus, as it seems."""
     suspicious = 0
-    for review in reviews.each:
+    for review in reviews.rankings:
         query, ranked = reviews.judgments.query_ids[review.query], {*review.ranking}
-        drawn = {
-            document for each in samples if (at := each.index.get(query)) is not None for document in each.lookup(at)
-        }
+        drawn = _documents_in(samples, query)
         suspicious += bool(drawn) and review.corpus_size > len(ranked) and drawn <= ranked
     if suspicious:
         text = (
@@ -306,11 +310,9 @@ def draw_sample(
     if problems := list(_misplaced(reviews, earlier)):
         raise DataError("; ".join(problems), remedy="are the ids written the same way?")
     reviews, rows, few = reviews.counted(policies), [], 0
-    for review in reviews.each:
+    for review in reviews.rankings:
         query = reviews.judgments.query_ids[review.query]
-        gone = {
-            document for each in earlier if (at := each.index.get(query)) is not None for document in each.lookup(at)
-        }
+        gone = _documents_in(earlier, query)
         rest = [document for document in review.ranking[review.depth :] if document not in gone]
         if review.corpus_size > len(review.ranking):
             problem = f"the ranking of query {shown(query)} has {len(review.ranking):,} documents"

@@ -97,7 +97,7 @@ class RunStops:
     def reached(self) -> int:
         """How many reviews have the wanted recall."""
         wanted = exact_share(self.wanted)
-        return sum(each.found >= wanted * each.relevant for each in self.stops)
+        return sum(stop.found >= wanted * stop.relevant for stop in self.stops)
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -109,12 +109,12 @@ class RunStops:
     @property
     def worst(self) -> Stop:
         """The review with the least recall, the first of several."""
-        return min(self.stops, key=lambda each: each.recall)
+        return min(self.stops, key=lambda stop: stop.recall)
 
     @property
     def overshoot(self) -> float | None:
         """Documents read beyond the ideal stop: the mean over the reviews that reach the wanted recall."""
-        beyond = [over for each in self.stops if (over := each.overshoot) is not None and over >= 0]
+        beyond = [over for stop in self.stops if (over := stop.overshoot) is not None and over >= 0]
         return sum(beyond) / len(beyond) if beyond else None
 
     def row(self) -> dict[str, Any]:
@@ -122,11 +122,11 @@ class RunStops:
         low, high = self.interval
         return {
             "kind": "stops", "run": self.run, "queries": len(self.stops), "wanted": self.wanted,
-            "confidence": self.confidence, "recall": _mean([each.recall for each in self.stops]),
+            "confidence": self.confidence, "recall": _mean([stop.recall for stop in self.stops]),
             "recall_min": self.worst.recall, "worst_query": self.worst.query, "reached": self.reached,
             "reliability": self.reached / len(self.stops), "low": low, "high": high,
-            "depth": _mean([each.depth for each in self.stops]), "share": _mean([each.share for each in self.stops]),
-            "saved": _mean([each.saved for each in self.stops]), "overshoot": self.overshoot,
+            "depth": _mean([stop.depth for stop in self.stops]), "share": _mean([stop.share for stop in self.stops]),
+            "saved": _mean([stop.saved for stop in self.stops]), "overshoot": self.overshoot,
         }  # fmt: skip
 
 
@@ -228,10 +228,10 @@ def _files_in(folder: str | os.PathLike[str]) -> list[str]:
 
 
 def _ended(
-    positions: Positions, given: Depths | Positions, certifying: CertificateOptions, policies: Policies
+    positions: Positions, stops: Depths | Positions, certifying: CertificateOptions, policies: Policies
 ) -> Stops:
     census = Census.of(positions, policies)
-    depths = _depths_of(positions, given)
+    depths = _depths_of(positions, stops)
     projection = positions.at_level(policies.level)
     counts = (depths >= 0) & replace(policies, queries="intersection").counted(positions)
     sizes = positions.num_retrieved if positions.corpus_size is None else np.broadcast_to(
@@ -256,19 +256,20 @@ def _ended(
         )
         for s in np.flatnonzero(counts.any(axis=1)).tolist()
     )
-    return Stops(runs, (*notes_on_reading(census), *_notes(positions, given, counts, depths, policies)))
+    return Stops(runs, (*notes_on_reading(census), *_notes(positions, stops, counts, depths, policies)))
 
 
-def _depths_of(positions: Positions, given: Depths | Positions) -> IntArray:
+def _depths_of(positions: Positions, stops: Depths | Positions) -> IntArray:
     """Return the depth of each ranking, -1 if none is known, [S, Q]."""
-    if isinstance(given, Positions):
-        known = {name: s for s, name in enumerate(given.runs)}
-        own = np.where(given.answered, given.num_retrieved, -1)
+    if isinstance(stops, Positions):
+        # Runs that were cut where they stopped: the length of a ranking is the depth.
+        known = {name: s for s, name in enumerate(stops.runs)}
+        depths = np.where(stops.answered, stops.num_retrieved, -1)
         empty = np.full(positions.shape[1], -1, np.int64)
-        return np.array([own[known[name]] if name in known else empty for name in positions.runs])
+        return np.array([depths[known[name]] if name in known else empty for name in positions.runs])
     return np.array(
         [
-            [-1 if (depth := given.of(name, query)) is None else depth for query in positions.judgments.query_ids]
+            [-1 if (depth := stops.of(name, query)) is None else depth for query in positions.judgments.query_ids]
             for name in positions.runs
         ],
         np.int64,
@@ -291,10 +292,10 @@ def _stop(projection: Projection, s: int, q: int, depth: int, corpus_size: int, 
 
 
 def _notes(
-    positions: Positions, given: Depths | Positions, counts: BoolArray, depths: IntArray, policies: Policies
+    positions: Positions, stops: Depths | Positions, counts: BoolArray, depths: IntArray, policies: Policies
 ) -> Iterator[Note]:
     """Say what is left out."""
-    if strange := _unknown(positions, given):
+    if strange := _unknown(positions, stops):
         yield Note("unknown stops", f"stops ignored: {listed(strange)} not among the runs and queries", len(strange))
     is_eligible = policies.eligible(positions)
     if empty := int((~is_eligible).sum()):
@@ -309,11 +310,11 @@ def _notes(
         )
 
 
-def _unknown(positions: Positions, given: Depths | Positions) -> list[str]:
+def _unknown(positions: Positions, stops: Depths | Positions) -> list[str]:
     """Return the runs, or else the queries, that stops are recorded for and that are not there."""
-    if isinstance(given, Positions):
-        return [name for name in given.runs if name not in positions.runs]
-    queries = {query for own in (given.by_query, *given.by_run.values()) for query in own}
+    if isinstance(stops, Positions):
+        return [name for name in stops.runs if name not in positions.runs]
+    queries = {query for depths in (stops.by_query, *stops.by_run.values()) for query in depths}
     known = positions.judgments.index
     strange = [to_text(query) for query in sorted(queries) if query not in known]
-    return [name for name in given.by_run if name not in positions.runs] + strange
+    return [name for name in stops.by_run if name not in positions.runs] + strange

@@ -98,7 +98,7 @@ def decisions_of(
     """Give the decisions of pairs of runs under each measure, with flip numbers where these are known."""
     alone = [alone_of(pool.places > 0, pool.is_unjudged) for pool in read.pools]
     a, b = pairs
-    unjudged_documents = np.stack([own.counts[a, b] + own.unjudged.sum(axis=1)[b] for own in alone], axis=1)
+    num_unjudged = np.stack([unshared.counts[a, b] + unshared.unjudged.sum(axis=1)[b] for unshared in alone], axis=1)
     num_flips = sum(map(has_flips, rows)) * len(read.pools)
     with Progress("counting flips", num_flips, shown=show_progress) as progress:
         for row in rows:
@@ -106,7 +106,7 @@ def decisions_of(
             numbers = None
             if has_flips(row):
                 numbers = flips_of(read.pools, row, policies, pairs, read.labelling, progress=progress).numbers
-            yield KnownDecisions(signs, numbers, unjudged_documents)
+            yield KnownDecisions(signs, numbers, num_unjudged)
 
 
 @takes(Testing, Policies, *READING, warns=True)
@@ -131,8 +131,8 @@ def compare_with_safe(
     read = read_whole(qrels, runs, reading, needs_judged=any(row.needs_judged for row in rows))
     others = {name: value for name, value in options.items() if name not in reading}
     show_progress = options.get("show_progress", False)
-    made = compare(read.positions, measures=measures, baseline=baseline, show_progress=show_progress, **others)
-    policies, asked = Policies(**among(Policies, options)), [each.measure for each in made.measures]
-    pairs = made.measures[0].a, made.measures[0].b
+    comparison = compare(read.positions, measures=measures, baseline=baseline, show_progress=show_progress, **others)
+    policies, asked = Policies(**among(Policies, options)), [compared.measure for compared in comparison.measures]
+    pairs = comparison.measures[0].a, comparison.measures[0].b
     known = decisions_of(read, asked, policies, pairs, show_progress=show_progress)
-    return replace(made, safe=tuple(each.safe_decisions for each in known))
+    return replace(comparison, safe=tuple(decisions.safe_decisions for decisions in known))

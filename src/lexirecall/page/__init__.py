@@ -84,8 +84,8 @@ def report(
     check_funnel(funnel)
     check_unjudged(unjudged)
     _check_places(output, plots)
-    given = [] if isinstance(qrels, Positions) else [qrels, runs]
-    _check_kept(output, plots, [*given, *files_named(texts)], options)
+    inputs = [] if isinstance(qrels, Positions) else [qrels, runs]
+    _check_kept(output, plots, [*inputs, *files_named(texts)], options)
     loaded = texts_or_none(texts, options.get("columns"), options.get("show_progress", False))
     check_single_order(among(Conventions, options))
     aggregation = taken(Aggregation, options)
@@ -102,14 +102,14 @@ def report(
     payload = build_payload(
         findings, title=heading, date=date, limits=limits, texts=loaded, funnel=funnel, unjudged=unjudged
     )
-    made = Report(
-        findings, payload, tuple(note for each in (funnel, unjudged) if each is not None for note in each.notes)
+    page = Report(
+        findings, payload, tuple(note for part in (funnel, unjudged) if part is not None for note in part.notes)
     )
     if output is not None:
-        made.write(output, plots)
+        page.write(output, plots)
     elif plots is not None:
-        made.write_plots(plots)
-    return made
+        page.write_plots(plots)
+    return page
 
 
 def _check_kept(
@@ -166,9 +166,9 @@ class Report(NotebookDisplay):
     def notes(self) -> tuple[Note, ...]:
         """What readers should know about the data, and what the page leaves out."""
         left_out = (Note("left out of the page", sentence) for sentence in self.payload["left_out"])
-        own = self.findings.notes
-        known = {note.kind for note in own}  # the same, of stages or labels: it need not be said twice
-        return (*own, *(note for note in self.notes_on_parts if note.kind not in known), *left_out)
+        notes = self.findings.notes
+        known = {note.kind for note in notes}  # the same, of stages or labels: it need not be said twice
+        return (*notes, *(note for note in self.notes_on_parts if note.kind not in known), *left_out)
 
     def html(self) -> str:
         """Return the page as the text of one HTML file."""
@@ -210,4 +210,4 @@ class Report(NotebookDisplay):
             warn(f"the charts are written only as SVG; for PDF and PNG: {how_to_install('plots')}", UserWarning)
         named = [drawing_files(chart, name) for name, chart in self.charts().items()]
         _make(folder)
-        return {folder / name: data for each in named for name, data in each.items()}
+        return {folder / name: data for files in named for name, data in files.items()}

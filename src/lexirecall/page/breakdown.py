@@ -27,39 +27,40 @@ def breakdown_columns(findings: Findings, cut: Cutter) -> dict[str, Any]:
     >>> [(part["group"], part["numbers"]) for part in page.payload["breakdown"]["parts"]]
     [(None, [[[0.5]]]), ('odd', [[[0.5]]]), ('even', [[[1]]])]
     """
-    made = findings.breakdown
-    if made is None:
+    breakdown = findings.breakdown
+    if breakdown is None:
         return {}
-    by = None if made.groups is None else cut(made.groups.name)
-    withheld = {"groups": len(made.withheld), "queries": sum(size for _, size in made.withheld)}
+    by = None if breakdown.groups is None else cut(breakdown.groups.name)
+    withheld = {"groups": len(breakdown.withheld), "queries": sum(size for _, size in breakdown.withheld)}
+    overs, columns = range(len(breakdown.overs)), range(len(breakdown.measures))
     return {
         "breakdown": {
             "by": by,
-            "overs": [str(over) for over in made.overs],
+            "overs": [str(over) for over in breakdown.overs],
             "min_queries": findings.aggregation.min_queries,
-            "parts": [_columns(part, cut) for part in made.parts],
-            "orders": [[order_of(made, o, k) for k in range(len(made.measures))] for o in range(len(made.overs))],
+            "parts": [_columns(part, cut) for part in breakdown.parts],
+            "orders": [[order_of(breakdown, o, k) for k in columns] for o in overs],
             "withheld": withheld,
-            "without": made.num_without,
+            "without": breakdown.num_without,
         }
     }
 
 
 def _columns(part: Portion, cut: Cutter) -> dict[str, Any]:
-    ends = [(own.lows, own.highs) for own in part.intervals]
+    ends = [(interval.lows, interval.highs) for interval in part.intervals]
     names = ("low", "high") if np.isfinite(ends).any() else ()
     resampled = {name: [rounded(pair[i], _DIGITS) for pair in ends] for i, name in enumerate(names)}
     group = None if part.group is None else cut(part.group)
     return {"group": group, "queries": part.num_queries, "numbers": rounded(part.numbers, _DIGITS), **resampled}
 
 
-def order_of(made: Breakdown, o: int, k: int) -> list[int]:
+def order_of(breakdown: Breakdown, o: int, k: int) -> list[int]:
     """Return the groups, as places among the parts, the worst first: by the mean over the runs of one number.
 
     Equal ones are in the order of the parts, and those without a value are last. Win rates add up to the same in every
     group, so they leave the order as it is.
     """
-    row, places = made.measures[k], range(1, len(made.parts))
+    row, places = breakdown.measures[k], range(1, len(breakdown.parts))
     if isinstance(row, Preference):
         return [*places]
-    return sorted(places, key=lambda place: worth(made.parts[place], row, o, k))
+    return sorted(places, key=lambda place: worth(breakdown.parts[place], row, o, k))

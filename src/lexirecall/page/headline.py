@@ -192,18 +192,18 @@ def _how_much(findings: Findings, leader: int) -> Sentence:
     projection, shape, eligible = findings.projection, findings.positions.shape, findings.eligible
     found, num_relevant = projection.found.segments.sizes.reshape(shape), projection.num_relevant[eligible].sum()
     is_counted = findings.counted[findings.places[leader]]
-    own, relevant = found[findings.places[leader], is_counted], projection.num_relevant[is_counted]
+    num_found, relevant = found[findings.places[leader], is_counted], projection.num_relevant[is_counted]
     if not found[:, eligible].any():
         who = [{"run": leader}, _text(" does not find")] if shape[0] == 1 else [_text("No run finds")]
         total = counted(int(num_relevant), f"relevant {findings.noun}")
         return [*who, _text(f" any of the {total}{_within(findings)}.")]
     where = f"{_answered(findings, is_counted)}{_within(findings)}"
-    if own.sum() == relevant.sum():
+    if num_found.sum() == relevant.sum():
         finds = f" finds {_every(int(relevant.sum()), findings.noun)}{where}"
     else:
-        total = counted(int(relevant.sum()), f"relevant {findings.noun}")
-        finds = f" finds {own.sum():,} of {total} ({_percent(own, relevant)}){where}, {_complete(own, relevant)}"
-    is_all = own.sum() == num_relevant
+        total, share = counted(int(relevant.sum()), f"relevant {findings.noun}"), _percent(num_found, relevant)
+        finds = f" finds {num_found.sum():,} of {total} ({share}){where}, {_complete(num_found, relevant)}"
+    is_all = num_found.sum() == num_relevant
     return [{"run": leader}, _text(finds + ("." if is_all else _found_by_none(findings)))]
 
 
@@ -212,17 +212,17 @@ def _every(num_relevant: int, noun: str) -> str:
     return few.get(num_relevant, f"all {num_relevant:,} relevant {noun}s")
 
 
-def _percent(own: IntArray, relevant: IntArray) -> str:
+def _percent(num_found: IntArray, relevant: IntArray) -> str:
     """Return a share in percent that never rounds up to all: 99.99 % is not 100 %."""
-    share = 100 * own.sum() / max(int(relevant.sum()), 1)
+    share = 100 * num_found.sum() / max(int(relevant.sum()), 1)
     return f"{min(share, 99.9):.1f} %" if share == 0 or share >= 0.05 else "< 0.1 %"
 
 
-def _complete(own: IntArray, relevant: IntArray) -> str:
-    num_complete = int((own == relevant).sum())
+def _complete(num_found: IntArray, relevant: IntArray) -> str:
+    num_complete = int((num_found == relevant).sum())
     if not num_complete:
-        return "and everything on none of the queries" if len(own) > 1 else "and not everything on its only query"
-    return f"and everything on {num_complete:,} of {counted(len(own), 'query')}"
+        return "and everything on none of the queries" if len(num_found) > 1 else "and not everything on its only query"
+    return f"and everything on {num_complete:,} of {counted(len(num_found), 'query')}"
 
 
 def _answered(findings: Findings, is_counted: BoolArray) -> str:

@@ -126,5 +126,5 @@ class Cutter:
         unique: dict[str, None] = {}
         for name in map(self, names):
             numbered = (f"{name} ({number})" for number in count(2))
-            unique[next(each for each in chain([name], numbered) if each not in unique)] = None
+            unique[next(candidate for candidate in chain([name], numbered) if candidate not in unique)] = None
         return list(unique)

@@ -30,29 +30,29 @@ def provider_columns(findings: Findings, limits: Limits, cut: Cutter) -> dict[st
     >>> made["names"], made["runs"][0]["provider"], made["runs"][0]["exposure"]
     (['Ada', 'Ben'], [1, 0], [0.5, 1])
     """
-    made = findings.exposures(max(_FEWEST, limits.providers // len(findings.places)))
-    if made is None:
+    exposures = findings.exposures(max(_FEWEST, limits.providers // len(findings.places)))
+    if exposures is None:
         return {}
-    shown = [made.shown(s) for s in findings.places]
+    shown = [exposures.shown(s) for s in findings.places]
     named = np.unique(np.concatenate(shown))
     columns = {
-        "names": cut.names(made.audit.providers[c] for c in named.tolist()),
-        "total": len(made.audit.providers),
-        "min_queries": made.min_queries,
-        "measure": str(made.measure),
-        "note": _note(made),
-        "runs": [_of_run(made, s, np.searchsorted(named, c)) for s, c in zip(findings.places, shown, strict=True)],
+        "names": cut.names(exposures.audit.providers[c] for c in named.tolist()),
+        "total": len(exposures.audit.providers),
+        "min_queries": exposures.min_queries,
+        "measure": str(exposures.measure),
+        "note": _note(exposures),
+        "runs": [_of_run(exposures, s, np.searchsorted(named, c)) for s, c in zip(findings.places, shown, strict=True)],
     }
     return {"providers": columns}
 
 
-def _of_run(made: Exposures, s: int, numbers: Any) -> dict[str, Any]:
-    audit, chosen = made.audit, made.shown(s)
-    num_few = int((audit.num_queries[s] < made.min_queries).sum())
+def _of_run(exposures: Exposures, s: int, numbers: Any) -> dict[str, Any]:
+    audit, chosen = exposures.audit, exposures.shown(s)
+    num_few = int((audit.num_queries[s] < exposures.min_queries).sum())
     reals = {"exposure": audit.exposures, "ratio": audit.ratios}
-    if (tested := made.placements) is not None:
+    if (tested := exposures.placements) is not None:
         reals |= {"p_corrected": tested.corrected}
-    if (ends := made.resampled) is not None:
+    if (ends := exposures.resampled) is not None:
         reals |= {"low": ends.lows, "high": ends.highs, "ratio_low": ends.ratio_lows, "ratio_high": ends.ratio_highs}
     return {
         "provider": numbers.tolist(),
@@ -64,8 +64,8 @@ def _of_run(made: Exposures, s: int, numbers: Any) -> dict[str, Any]:
     }
 
 
-def _note(made: Exposures) -> str:
+def _note(exposures: Exposures) -> str:
     """Say what the brackets of the table mean, if it has any."""
-    if (ends := made.resampled) is None:
+    if (ends := exposures.resampled) is None:
         return ""
     return on_resampled(ends)

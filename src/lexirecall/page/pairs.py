@@ -47,7 +47,8 @@ def pair_columns(findings: Findings, num_paired: int) -> dict[str, Any]:
     """
     a, b = np.triu_indices(num_paired, 1)
     comparison = findings.comparison
-    columns = [] if comparison is None else [_columns(findings, each, num_paired) for each in comparison.measures]
+    measures = () if comparison is None else comparison.measures
+    columns = [_columns(findings, compared, num_paired) for compared in measures]
     empty: dict[str, list[float]] = {key: [] for key in ("mean", "low", "high", "p", "p_raw", *_COUNTS)}
     return {"a": a.tolist(), "b": b.tolist(), "by_measure": columns or [empty for _ in findings.scores.measures]}
 

@@ -92,7 +92,7 @@ def build_payload(
         **words,
         "retrieved": [*findings.positions.num_retrieved[best][:, queries].tolist(), *rest],
         # where a run is compared with no other, as places among the queries
-        "absent": [*(np.flatnonzero(own).tolist() for own in ~findings.counted[best][:, queries]), *rest],
+        "absent": [*(np.flatnonzero(is_absent).tolist() for is_absent in ~findings.counted[best][:, queries]), *rest],
         **stage_columns(funnel, [findings.positions.queries[q] for q in queries.tolist()], limits, cut),
         **label_columns(unjudged, limits),
         **provider_columns(findings, limits, cut),
@@ -172,11 +172,11 @@ def _tail(findings: Findings) -> dict[str, Any]:
 
 def _intervals(findings: Findings) -> dict[str, Any]:
     """Return the intervals of the means, if the queries were resampled."""
-    made, places = findings.scores.averages.intervals, findings.places
-    if made is None:
+    intervals, places = findings.scores.averages.intervals, findings.places
+    if intervals is None:
         return {}
-    low, high = (rounded(ends[places], _ALL_DIGITS) for ends in (made.lows, made.highs))
-    return {"intervals": {"low": low, "high": high, "note": made.footnote}, **_certainty(findings)}
+    low, high = (rounded(ends[places], _ALL_DIGITS) for ends in (intervals.lows, intervals.highs))
+    return {"intervals": {"low": low, "high": high, "note": intervals.footnote}, **_certainty(findings)}
 
 
 def _certainty(findings: Findings) -> dict[str, Any]:
@@ -184,10 +184,10 @@ def _certainty(findings: Findings) -> dict[str, Any]:
     comparison, places = findings.comparison, findings.places
     if comparison is None or comparison.resampled is None:
         return {}
-    made, tested = comparison.resampled, comparison.tested_ranks
-    ranges = {"ranks": (made.rank_lows, made.rank_highs), **({} if tested is None else {"tested": tested})}
+    resampled, tested = comparison.resampled, comparison.tested_ranks
+    ranges = {"ranks": (resampled.rank_lows, resampled.rank_highs), **({} if tested is None else {"tested": tested})}
     ends = {name: np.column_stack(pair)[places].tolist() for name, pair in ranges.items()}
-    return {"certainty": {"first": rounded(made.first[places], VALUE_DIGITS), **ends}}
+    return {"certainty": {"first": rounded(resampled.first[places], VALUE_DIGITS), **ends}}
 
 
 def _better_than(findings: Findings) -> list[list[int]] | None:
@@ -195,13 +195,13 @@ def _better_than(findings: Findings) -> list[list[int]] | None:
     comparison, places = findings.comparison, findings.places
     if comparison is None or comparison.baselines:
         return None
-    counts = [each.better(len(places), comparison.alpha).sum(axis=1) for each in comparison.measures]
+    counts = [compared.better(len(places), comparison.alpha).sum(axis=1) for compared in comparison.measures]
     return np.column_stack(counts)[places].tolist()  # type: ignore[no-any-return]
 
 
 def _measures(findings: Findings) -> Iterator[dict[str, Any]]:
     compared = findings.comparison.measures if findings.comparison is not None else ()
-    tests = [(", ".join(each.methods), each.correction) for each in compared]
+    tests = [(", ".join(of_measure.methods), of_measure.correction) for of_measure in compared]
     tests = tests or [("", "")] * len(findings.scores.measures)
     records = zip(findings.scores.manifest.measures, findings.scores.measures, tests, strict=True)
     for record, row, (test, correction) in records:
@@ -237,9 +237,9 @@ def _curves(findings: Findings) -> dict[str, Any]:
 
 def _rounded(curves: dict[str, Any]) -> dict[str, Any]:
     """Round the curves, also those within; depths and shares are as they are."""
-    made = {name: _rounded(each) if isinstance(each, dict) else each for name, each in curves.items()}
+    nested = {name: _rounded(curve) if isinstance(curve, dict) else curve for name, curve in curves.items()}
     named = {name: rounded(np.array(curves[name]), VALUE_DIGITS) for name in _CURVES if curves.get(name) is not None}
-    return {**made, **named}
+    return {**nested, **named}
 
 
 def _manifest(findings: Findings, runs: list[str], cut: Cutter) -> dict[str, Any]:

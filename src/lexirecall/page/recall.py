@@ -59,8 +59,8 @@ def mean_recall_at_shares(
     n, positions = projection.per_document_of_query(sizes), projection.found.positions
     within = np.zeros(len(positions), np.int64)
     for size in np.unique(sizes):
-        own = n == size
-        within[own] = np.searchsorted([int(share.of(size)) for share in shares], positions[own])
+        is_of_size = n == size
+        within[is_of_size] = np.searchsorted([int(share.of(size)) for share in shares], positions[is_of_size])
     return _means(projection, within, len(shares), counted)
 
 
@@ -151,6 +151,6 @@ def median_depths(projection: Projection, recall: float, counted: BoolArray) -> 
     medians, shares = np.full((2, len(depths)), np.nan)
     for s, mask in enumerate(counted):
         if mask.any():
-            own = depths[s, mask]
-            medians[s], shares[s] = np.median(own), np.isfinite(own).mean()
+            needed = depths[s, mask]
+            medians[s], shares[s] = np.median(needed), np.isfinite(needed).mean()
     return medians, shares

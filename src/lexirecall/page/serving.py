@@ -52,9 +52,9 @@ def serving_columns(findings: Findings, runs: list[int], queries: IntArray, cut:
                 if is_relevant[unit]
             ]
         )
-        for own, s in zip(by, runs, strict=True):
+        for of_run, s in zip(by, runs, strict=True):
             start, stop = offsets[s * num_queries + q :][:2]
             serving = projection.served_by[start:stop].tolist()
-            own.append([names.setdefault(document, len(names)) for document in serving])
+            of_run.append([names.setdefault(document, len(names)) for document in serving])
         documents.append([cut(to_text(origin.judgments.documents[document])) for document in names])
     return {"serving": {"documents": documents, "units": units, "by": by}}

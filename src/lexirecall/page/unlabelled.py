@@ -17,18 +17,18 @@ _OF_PAIR = ("decided", "tied", "safe", "median_flip", "median_unjudged", "revers
 _OF_ORDER = ("stays_best", "tau", "tau_low")
 
 
-def check_unjudged(made: object) -> None:
+def check_unjudged(unjudged: object) -> None:
     """Raise if something else is given in the place of what depends on unjudged documents."""
-    if made is None:
+    if unjudged is None:
         return
     from lexirecall.labels.missingresult import Unjudged  # not on top: few pages show it
 
-    if not isinstance(made, Unjudged):
-        problem = f"unjudged is of type {type(made).__name__}, but must be what lexirecall.unjudged returns"
+    if not isinstance(unjudged, Unjudged):
+        problem = f"unjudged is of type {type(unjudged).__name__}, but must be what lexirecall.unjudged returns"
         raise UsageError(problem, remedy="write unjudged=lexirecall.unjudged(qrels, runs)")
 
 
-def label_columns(made: "Unjudged | None", limits: Limits) -> dict[str, Any]:
+def label_columns(unjudged: "Unjudged | None", limits: Limits) -> dict[str, Any]:
     """Return the runs with their bounds, the first pairs under each measure, and the order; nothing without them.
 
     >>> from lexirecall import report, unjudged
@@ -37,18 +37,18 @@ def label_columns(made: "Unjudged | None", limits: Limits) -> dict[str, Any]:
     >>> page.payload["unjudged"]["runs"][1]["bounds"]
     [[0.5, 0.5, 0.6667]]
     """
-    if made is None:
+    if unjudged is None:
         return {}
     cut = Cutter(limits.length)
     rows: dict[str, list[dict[str, Any]]] = {"run": [], "bound": [], "labels": [], "pair": [], "order": []}
-    for row in made.rows("summary"):
+    for row in unjudged.rows("summary"):
         rows[row["kind"]].append(row)
     bounds = {(row["run"], row["measure"]): [_rounded(row[end]) for end in _ENDS] for row in rows["bound"]}
     measures = list(dict.fromkeys(measure for _, measure in bounds))
     return {
         "unjudged": {
-            "sentences": made.sentences(),
-            "samples": made.num_samples,
+            "sentences": unjudged.sentences(),
+            "samples": unjudged.num_samples,
             "measures": measures,
             "runs": [
                 {"name": cut(row["run"]), **_chosen(row, _OF_RUN), "bounds": [bounds[row["run"], m] for m in measures]}

@@ -60,12 +60,12 @@ def text_columns(
         return {}, []
     names = [findings.positions.queries[q] for q in queries.tolist()]
     documents = [_relevant(findings.projection, q) for q in queries.tolist()] if serving is None else serving
-    wanted = (each for own in documents for each in own)
+    wanted = (document for of_query in documents for document in of_query)
     read = texts.wanted(names, wanted, judgments=judgments_of_documents(findings.positions), limit=limits.length)
     pool = _Pool(limits.text_characters)
     columns = {
         "queries": [pool.place(read.of_query(name)) for name in names],
-        "documents": [[pool.place(read.of_document(document)) for document in own] for own in documents],
+        "documents": [[pool.place(read.of_document(document)) for document in of_query] for of_query in documents],
     }
     sentences = [f"{note.text}." for note in read.notes]
     if pool.num_left_out:

@@ -172,5 +172,5 @@ def _table(rows: tuple[dict[str, Any], ...]) -> Table:
 
 
 def _cell(row: dict[str, Any]) -> str:
-    said = row["holds"] + (", by argument" if row["how"] == "argued" else "")
-    return said if row["paper"] in (None, row["holds"]) else f"{said} (paper {row['paper']})"
+    verdict = row["holds"] + (", by argument" if row["how"] == "argued" else "")
+    return verdict if row["paper"] in (None, row["holds"]) else f"{verdict} (paper {row['paper']})"

@@ -137,12 +137,12 @@ def in_columns(drawings: Sequence[Drawing], columns: int, label: str, gap: float
     85
     """
     rows = [drawings[i : i + columns] for i in range(0, len(drawings), columns)]
-    widths = [max(each.width for each in drawings[c::columns]) for c in range(min(columns, len(drawings)))]
+    widths = [max(drawing.width for drawing in drawings[c::columns]) for c in range(min(columns, len(drawings)))]
     parts, top = [], 0.0
     for row in rows:
-        for c, each in enumerate(row):
-            parts.append(shifted(each.elements, sum(widths[:c]) + c * gap, top))
-        top += max(each.height for each in row) + gap
+        for c, drawing in enumerate(row):
+            parts.append(shifted(drawing.elements, sum(widths[:c]) + c * gap, top))
+        top += max(drawing.height for drawing in row) + gap
     return Drawing(sum(widths) + max(len(widths) - 1, 0) * gap, max(top - gap, 0), tuple(parts), label)
 
 
@@ -242,8 +242,8 @@ def line(
     """Return a line through points, with a tooltip if `title` is given."""
     dashes = " ".join(map(_number, dash)) if dash and dash[1] else None
     places = " ".join(f"{_number(x)},{_number(y)}" for x, y in points)
-    said = (element("title", title),) if title else ()
-    return element("polyline", *said, points=places, fill="none", stroke=ink, stroke_dasharray=dashes, **look)
+    tooltip = (element("title", title),) if title else ()
+    return element("polyline", *tooltip, points=places, fill="none", stroke=ink, stroke_dasharray=dashes, **look)
 
 
 def point(

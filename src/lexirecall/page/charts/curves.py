@@ -153,9 +153,9 @@ def _drawn(
     axes = *axis_below(frame, x, title), *axis_beside(frame, y, "mean recall")
     label, at = said_at
     heights = [*((name, means) for _, name, means in known[: len(COLORS)]), *references]
-    said = ", ".join(f"{brief(name)} {percent_text(means[at])}" for name, means in heights)
+    values = ", ".join(f"{brief(name)} {percent_text(means[at])}" for name, means in heights)
     height = max(frame.bottom + BELOW, 20 + 16 * len(key))
-    return Drawing(frame.right + 24 + width, height, (*axes, *beside, *grey, *coloured, *key), f"{label}: {said}")
+    return Drawing(frame.right + 24 + width, height, (*axes, *beside, *grey, *coloured, *key), f"{label}: {values}")
 
 
 def _points(

@@ -65,12 +65,12 @@ def depths_needed(
         )
         at = x(row["depth"]), bands(i) + 5 * (k - 1)  # beside each other, where two are equal
         marks[i].append(point(*at, SHAPES[k], f"series-{k}", radius=3, title=tip))
-    entries = [[point(0, 0, SHAPES[k], f"series-{k}"), text(10, 0, each)] for k, each in enumerate(recalls)]
+    entries = [[point(0, 0, SHAPES[k], f"series-{k}"), text(10, 0, recall)] for k, recall in enumerate(recalls)]
     key = text(frame.right + 24, frame.top + 6, "recall", bold=True), *legend(frame.right + 30, frame.top + 24, entries)
     around = *axis_below(frame, x, "median depth needed"), *names_beside(frame, bands, names), *key
-    said = f"{', '.join(recalls[:-1])} and {recalls[-1]} of the relevant documents"
-    label = f"Median depth needed for {said}, for {counted(len(names), 'run')}"
-    drawn = (of_run(i, *each) for i, each in enumerate(marks) if each)
+    shares = f"{', '.join(recalls[:-1])} and {recalls[-1]} of the relevant documents"
+    label = f"Median depth needed for {shares}, for {counted(len(names), 'run')}"
+    drawn = (of_run(i, *elements) for i, elements in enumerate(marks) if elements)
     return Drawing(frame.right + 84, frame.bottom + BELOW, (*around, *drawn), label)
 
 

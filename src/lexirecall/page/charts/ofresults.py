@@ -61,8 +61,8 @@ def _of_ranking(ranking: Ranking) -> list[Drawing]:
     if len(rows) > MOST_RUNS or any(row["score"] is None or not np.isfinite(row["score"]) for row in rows):
         return []
     drawn = [Bar(row["run"], row["score"], number(row["score"], method.decimals), i) for i, row in enumerate(rows)]
-    said = ", ".join(f"{brief(each.name)} {each.text}" for each in drawn)
-    return [bars(drawn, method.title, f"{method.title}: {said}")]
+    values = ", ".join(f"{brief(bar.name)} {bar.text}" for bar in drawn)
+    return [bars(drawn, method.title, f"{method.title}: {values}")]
 
 
 def _of_query(query: QueryExplanation) -> list[Drawing]:

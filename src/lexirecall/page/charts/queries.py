@@ -113,17 +113,17 @@ def draw_strips(lists: Sequence[dict[str, Any]], documents: Sequence[dict[str, A
     frame = Area(room_for(names) + 12, 4, 480, ROW * len(names))
     x = Logarithmic(max(2, *(row["retrieved"] for row in lists)), frame.left, frame.right)
     bands = Bands(len(names), frame.top, ROW)
-    own = [[document for document in documents if document["run"] == name] for name in names]
+    by_run = [[document for document in documents if document["run"] == name] for name in names]
     drawn = [
-        of_run(i, *_strip(row, own[i], x, bands(i)), text(frame.right + 8, bands(i), row["missing"]))
+        of_run(i, *_strip(row, by_run[i], x, bands(i)), text(frame.right + 8, bands(i), row["missing"]))
         for i, row in enumerate(lists)
     ]
-    said = "; ".join(
+    summary = "; ".join(
         f"{brief(row['run'])}: {len(found):,} found{row['missing'] and ', '}{row['missing']}"
-        for row, found in zip(lists, own, strict=True)
+        for row, found in zip(lists, by_run, strict=True)
     )
     title = f"position, query {brief(query)}"
-    label = f"Positions of the relevant documents of query {brief(query)}. {said}"
+    label = f"Positions of the relevant documents of query {brief(query)}. {summary}"
     around = *axis_below(frame, x, title), *names_beside(frame, bands, names)
     room = max(text_width(row["missing"]) for row in lists) + 16
     return Drawing(end_of(frame, title, max(room, 24)), frame.bottom + BELOW, (*around, *drawn), label)

@@ -52,8 +52,8 @@ def leaderboard(result: Comparison | Scores, measures: Names | None = None) -> D
     order = range(len(averages.runs)) if isinstance(result, Scores) else result.order.best_first
     chosen = averages.measures if measures is None else parse_names(measures)
     panels = [_means(averages, _index(averages.measures, row), order) for row in chosen]
-    said = ". ".join(panel.label for panel in panels)
-    return in_columns(panels, 3, f"Means of {counted(len(averages.runs), 'run')}. {said}")
+    labels = ". ".join(panel.label for panel in panels)
+    return in_columns(panels, 3, f"Means of {counted(len(averages.runs), 'run')}. {labels}")
 
 
 def _means(averages: Averages, c: int, order: Sequence[int]) -> Drawing:
@@ -64,8 +64,8 @@ def _means(averages: Averages, c: int, order: Sequence[int]) -> Drawing:
         else Bar(averages.runs[s], None)
         for i, s in enumerate(order)
     ]
-    said = ", ".join(f"{brief(row.name)} {row.text}" for row in rows if row.value is not None)
-    return bars(rows, str(measure), f"{measure}: {said}")
+    values = ", ".join(f"{brief(row.name)} {row.text}" for row in rows if row.value is not None)
+    return bars(rows, str(measure), f"{measure}: {values}")
 
 
 def difference_intervals(comparison: Comparison, measure: str | None = None) -> Drawing:
@@ -92,8 +92,8 @@ def difference_intervals(comparison: Comparison, measure: str | None = None) -> 
     title = f"{compared.measure}: {what} from {brief(comparison.runs[reference])}"
     zero = rule(x(0), frame.top, x(0), frame.bottom, "muted", dash="3 3")
     around = *axis_below(frame, x, title), *names_beside(frame, bands, names), zero
-    said = ", ".join(f"{brief(name)} {_said(rows[name], compared)}" for name in names if name in rows)
-    return Drawing(end_of(frame, title), frame.bottom + BELOW, (*around, *marks), f"{title}. {said}")
+    differences = ", ".join(f"{brief(name)} {_said(rows[name], compared)}" for name in names if name in rows)
+    return Drawing(end_of(frame, title), frame.bottom + BELOW, (*around, *marks), f"{title}. {differences}")
 
 
 def _interval(row: dict[str, Any], x: Linear, y: float) -> Iterator[Element]:
@@ -228,7 +228,7 @@ def _square(comparison: Comparison, compared: MeasureComparison) -> tuple[FloatA
 def _compared(comparison: Comparison, measure: str | None) -> MeasureComparison:
     if measure is None:
         return comparison.measures[0]
-    rows = [each.measure for each in comparison.measures]
+    rows = [compared.measure for compared in comparison.measures]
     return comparison.measures[_index(rows, *parse_names(measure))]
 
 
