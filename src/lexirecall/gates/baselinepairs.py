@@ -198,8 +198,8 @@ class BaselinePair:
 
     def _tail(self, case: _Case, level: float) -> BaselineDifference:
         values, largest = _bounded(self._values(case))
-        made = compare_over(values, case.over, *self._places, direction=case.row.direction, alpha=2 * level)
-        n = int(made.num_queries[0])
+        intervals = compare_over(values, case.over, *self._places, direction=case.row.direction, alpha=2 * level)
+        n = int(intervals.num_queries[0])
         if 0 < (k := case.over.num_of(n)) < FEWEST_IN_TAIL:
             where = "" if case.group is None else f" in {case.group}"
             remedy = f"take a larger share, such as tail:{min(1.0, math.ceil(100 * FEWEST_IN_TAIL / n) / 100):g}"
@@ -209,8 +209,8 @@ class BaselinePair:
             raise DataError(
                 f"{problem}, and a tail of fewer than {FEWEST_IN_TAIL} queries has no interval", remedy=remedy
             )
-        numbers = np.concatenate([made.differences, made.lows, made.highs])
-        numbers[np.isnan(numbers)] = made.differences  # where every query moves both tails alike, nothing varies
+        numbers = np.concatenate([intervals.differences, intervals.lows, intervals.highs])
+        numbers[np.isnan(numbers)] = intervals.differences  # where every query moves both tails alike, nothing varies
         difference, low, high = np.where(np.abs(numbers) > 4 * largest, np.copysign(np.inf, numbers), numbers).tolist()
         return BaselineDifference(
             measure=case.row, over=str(case.over), group=case.group, difference=difference, low=low, high=high,
@@ -244,7 +244,7 @@ def test_of(row: Evaluable, pair: PairDifferences) -> str:
 def compared_by(row: Evaluable, pair: PairDifferences, level: float, *, group: str | None = None) -> BaselineDifference:
     """Compare one pair of runs in the mean, with a one-sided interval at a level."""
     counts = pair.wins, pair.ties, pair.losses, pair.num_compared
-    wins, ties, losses, num_queries = (int(each[0]) for each in counts)
+    wins, ties, losses, num_queries = (int(count[0]) for count in counts)
     is_of_signs, by_signs = says_signs(row, pair), test_of(row, pair) == "sign"
     mean, deviation, is_contradicted = float(pair.means[0]), float(pair.deviations[0]), False
     if by_signs:

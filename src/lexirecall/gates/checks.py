@@ -77,16 +77,16 @@ def check(
     aggregation: Aggregation,
 ) -> tuple[RequirementCheck, ...]:
     """Check each requirement, limits also in each group; `queries` explain the baseline, first, and the new run."""
-    limits = [each for each in requirements if isinstance(each, Limit)]
+    limits = [requirement for requirement in requirements if isinstance(requirement, Limit)]
     found = _numbers(limits, positions, policies, aggregation) if limits else None
-    made: list[RequirementCheck] = []
-    for each in requirements:
-        if isinstance(each, Limit) and found is not None:
-            made += _limit_in(each, found, positions.runs.index(new))
-        elif isinstance(each, Statement):
-            check_depth(each, positions.conventions.depth)
-            made.append(_said(each, queries))
-    return tuple(made)
+    checks: list[RequirementCheck] = []
+    for requirement in requirements:
+        if isinstance(requirement, Limit) and found is not None:
+            checks += _limit_in(requirement, found, positions.runs.index(new))
+        elif isinstance(requirement, Statement):
+            check_depth(requirement, positions.conventions.depth)
+            checks.append(_said(requirement, queries))
+    return tuple(checks)
 
 
 def check_depth(sentence: Statement, depth: int | None) -> None:
@@ -111,8 +111,8 @@ def check_confidence(sentence: Statement, num_queries: int) -> None:
 
 def _numbers(limits: Sequence[Limit], positions: Positions, policies: Policies, aggregation: Aggregation) -> Breakdown:
     """Compute every number that has a limit, over all queries and in each group."""
-    overs = {each.over.meaning: each.over.text for each in limits}
-    measures = list(dict.fromkeys(each.measure for each in limits))
+    overs = {limit.over.meaning: limit.over.text for limit in limits}
+    measures = list(dict.fromkeys(limit.measure for limit in limits))
     scores = evaluate(
         positions, measures=measures, over=tuple(overs.values()), by=aggregation.by,
         min_queries=aggregation.min_queries, **asdict(policies),

@@ -114,46 +114,47 @@ class Decision:
 
     def row(self) -> dict[str, Any]:
         """Return it as a row for programs."""
-        own = self.compared
+        compared = self.compared
         return {
-            "kind": "measure", "measure": str(own.measure), "over": own.over, "group": own.group,
-            "passed": not self.fails, "decided": not self.is_open, "difference": defined(own.difference),
-            "low": defined(own.low), "high": defined(own.high), "wins": own.wins, "ties": own.ties,
-            "losses": own.losses, "queries": own.num_queries, "p": defined(own.p),
+            "kind": "measure", "measure": str(compared.measure), "over": compared.over, "group": compared.group,
+            "passed": not self.fails, "decided": not self.is_open, "difference": defined(compared.difference),
+            "low": defined(compared.low), "high": defined(compared.high), "wins": compared.wins, "ties": compared.ties,
+            "losses": compared.losses, "queries": compared.num_queries, "p": defined(compared.p),
             "p_corrected": defined(self.p_corrected),
-            "alpha": self.alpha, "level": self.level, "margin": self.margin, "test": own.method,
+            "alpha": self.alpha, "level": self.level, "margin": self.margin, "test": compared.method,
             "identical": self.are_identical, "can_fail": self.can_fail, "noticed": defined(self.noticed),
         }  # fmt: skip
 
     def sentence(self) -> str:
         """Say what was decided and why."""
-        own, difference = self.compared, number(self.compared.difference)
+        compared, difference = self.compared, number(self.compared.difference)
         if self.are_identical:
             return f"{self.name}: every judged document is where it was"
-        if self.margin is not None and math.isnan(own.low):
+        if self.margin is not None and math.isnan(compared.low):
             why = f"a few queries make it, so it is not shown to be above {number(-self.margin)}"
             return f"{self.name}: the difference is {difference}, but {why}"
         if self.margin is not None:
-            how = "above" if own.low > -self.margin else "not above"
+            how = "above" if compared.low > -self.margin else "not above"
             return (
-                f"{self.name}: the difference is {difference}, and at least {number(own.low)} (one-sided "
+                f"{self.name}: the difference is {difference}, and at least {number(compared.low)} (one-sided "
                 f"{100 * (1 - self.level):.4g} % interval), which is {how} {number(-self.margin)}"
             )
-        if own.is_of_tails:
-            how = "below 0: worse" if own.high < 0 else "not below 0: not shown to be worse"
-            return f"{self.name}: the difference is {difference}, and at most {number(own.high)}, {how} ({own.method})"
+        if compared.is_of_tails:
+            how = "below 0: worse" if compared.high < 0 else "not below 0: not shown to be worse"
+            bound = f"at most {number(compared.high)}, {how} ({compared.method})"
+            return f"{self.name}: the difference is {difference}, and {bound}"
         if self.is_open:
             text = f"{self._balance}, but a mean difference of {difference}: a few queries make the mean"
             return f"{self.name}: not decided, {text}"
-        word = "worse" if self.fails else "no worse" if own.tested >= 0 else "not significantly worse"
-        return f"{self.name}: {word}, {self._balance}; p = {self.p_corrected:.3g} ({own.method}, one-sided)"
+        word = "worse" if self.fails else "no worse" if compared.tested >= 0 else "not significantly worse"
+        return f"{self.name}: {word}, {self._balance}; p = {self.p_corrected:.3g} ({compared.method}, one-sided)"
 
     @property
     def _balance(self) -> str:
-        own = self.compared
-        if own.counts:
-            return f"{own.wins} better, {own.ties} tied, {own.losses} worse"
-        return f"difference {number(own.difference)}"
+        compared = self.compared
+        if compared.counts:
+            return f"{compared.wins} better, {compared.ties} tied, {compared.losses} worse"
+        return f"difference {number(compared.difference)}"
 
 
 def decide(
@@ -164,53 +165,56 @@ def decide(
     Runs that are identical have every judged document at the same place: lists may still be longer or shorter.
     """
     # What ties on every query is no further chance of a false alarm.
-    family = [each.differs for each in compared]
-    pvalues = np.array([each.p if each.differs else np.nan for each in compared])
+    family = [difference.differs for difference in compared]
+    pvalues = np.array([difference.p if difference.differs else np.nan for difference in compared])
     num_tested = int(np.count_nonzero(~np.isnan(pvalues)))
     # Those with a p have their part of alpha together, and Holm's method hands it out among them.
     corrected = np.minimum(correct(pvalues, "holm") * sum(family) / max(num_tested, 1), 1.0)
     return tuple(
         Decision(
-            compared=each,
-            p_corrected=p if each.differs else each.p,
+            compared=difference,
+            p_corrected=p if difference.differs else difference.p,
             alpha=alpha,
             level=alpha / len(compared),
             margin=margin,
-            are_identical=are_identical and not each.differs,
+            are_identical=are_identical and not difference.differs,
         )
-        for each, p in zip(compared, corrected.tolist(), strict=True)
+        for difference, p in zip(compared, corrected.tolist(), strict=True)
     )
 
 
 def notes_on(decisions: Sequence[Decision]) -> Iterator[Note]:
     """Say under which measures the gate could not have failed, and how large a loss it would notice."""
     names: dict[tuple[bool, str, int], list[str]] = {}  # one note for all of which the same is to be said
-    for each in decisions:
-        if each.can_fail and not (math.isfinite(each.noticed) and each.noticed > 0):
+    for decision in decisions:
+        if decision.can_fail and not (math.isfinite(decision.noticed) and decision.noticed > 0):
             continue
-        said = each.can_fail, _noticed(each) if each.can_fail else _cannot_fail(each), each.compared.num_queries
-        names.setdefault(said, []).append(each.name)
-    for (can_fail, text, num_queries), own in names.items():
-        yield Note("noticed" if can_fail else "cannot fail", f"{listed(own, _NAMED)}: {text}", num_queries)
+        text = _noticed(decision) if decision.can_fail else _cannot_fail(decision)
+        key = decision.can_fail, text, decision.compared.num_queries
+        names.setdefault(key, []).append(decision.name)
+    for (can_fail, text, num_queries), measures in names.items():
+        yield Note("noticed" if can_fail else "cannot fail", f"{listed(measures, _NAMED)}: {text}", num_queries)
 
 
 def _cannot_fail(decision: Decision) -> str:
-    own, needed = decision.compared, f"it takes {counted(decision.fewest, 'query')} at least"
-    how = f"({own.method}, one-sided, at {decision.level:.2g}), and there are {own.num_queries:,}"
+    compared, needed = decision.compared, f"it takes {counted(decision.fewest, 'query')} at least"
+    how = f"({compared.method}, one-sided, at {decision.level:.2g}), and there are {compared.num_queries:,}"
     return f"the gate could not have failed: {needed} {how}"
 
 
 def _noticed(decision: Decision) -> str:
-    own, size = decision.compared, f"{decision.noticed:.2g}"
+    compared, size = decision.compared, f"{decision.noticed:.2g}"
     if decision.margin is not None:
         text = f"a run as good as the baseline has about {_POWER_IN_WORDS} of passing if the margin is {size}"
-    elif own.counts:
-        share, moving = (_percent(part) for part in (decision.noticed, own.num_untied / own.num_queries))
-        others = f"while {moving} get better or worse at random, as many as now" if own.num_untied else "and fixes none"
+    elif compared.counts:
+        share, moving = (_percent(part) for part in (decision.noticed, compared.num_untied / compared.num_queries))
+        others = (
+            f"while {moving} get better or worse at random, as many as now" if compared.num_untied else "and fixes none"
+        )
         text = f"this gate has {_POWER_IN_WORDS} of catching a change that breaks {share} of them {others}"
     else:
         text = f"this gate has about {_POWER_IN_WORDS} of catching a mean loss of {size}"
-    return f"with {counted(own.num_queries, 'query')} {text}"
+    return f"with {counted(compared.num_queries, 'query')} {text}"
 
 
 def _percent(share: float) -> str:

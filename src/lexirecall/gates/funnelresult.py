@@ -164,12 +164,12 @@ class Funnel(DisplayedResult):
     def lost(self, limit: int = 0) -> Table:
         """Lay out the lost documents, the worst query first; at most `limit` of them (0 for all)."""
         losses = self.losses[:limit] if limit else self.losses
-        return self._documents(losses, "lost", [(LOSSES[each.kind], each.stage or "-") for each in losses])
+        return self._documents(losses, "lost", [(LOSSES[loss.kind], loss.stage or "-") for loss in losses])
 
     def came_in(self, limit: int = 0) -> Table:
         """Lay out the relevant documents that came in from elsewhere; at most `limit` of them (0 for all)."""
         arrivals = self.arrivals[:limit] if limit else self.arrivals
-        return self._documents(arrivals, "came in", [("from elsewhere", each.stage) for each in arrivals])
+        return self._documents(arrivals, "came in", [("from elsewhere", arrival.stage) for arrival in arrivals])
 
     def _documents(self, rows: Sequence[Loss | Arrival], verb: str, how: Sequence[tuple[str, str]]) -> Table:
         """Lay out documents with their places in the list of each stage, and with their texts if there are any."""
@@ -245,4 +245,4 @@ class Funnel(DisplayedResult):
 
 def _field(value: Any) -> Any:
     """Return a value for one field of a delimited file: the places in several lists are separated by blanks."""
-    return " ".join("none" if each is None else str(each) for each in value) if isinstance(value, list) else value
+    return " ".join("none" if place is None else str(place) for place in value) if isinstance(value, list) else value

@@ -164,7 +164,7 @@ def _losses(ways: _Ways) -> Iterator[Loss]:
 
 def _arrivals(ways: _Ways) -> Iterator[Arrival]:
     """Give what came in from elsewhere, stage by stage, in the order of the judgments."""
-    for s, document in zip(*(each.tolist() for each in np.nonzero(ways.paths.entered)), strict=True):
+    for s, document in zip(*(indices.tolist() for indices in np.nonzero(ways.paths.entered)), strict=True):
         place = int(ways.paths.places[s, document])
         yield Arrival(*_ids(ways, document), ways.read.names[s], place, _places(ways, document))
 

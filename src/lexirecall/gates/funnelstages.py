@@ -189,12 +189,12 @@ def _depths(asked: Iterable[StageSpec]) -> IntArray:
 
 def _chosen(positions: Positions, stages: StagesGiven | None) -> StageLists:
     """Return the runs of positions as stages: all of them, or those that are named."""
-    given: Any = positions.runs if stages is None else [stages] if isinstance(stages, str) else stages
-    if not isinstance(given, Sequence) or not all(isinstance(name, str) for name in given):
+    names: Any = positions.runs if stages is None else [stages] if isinstance(stages, str) else stages
+    if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
         problem = "stages hold more than names, but positions are given"
         raise UsageError(problem, remedy="name the runs of the positions, as in ['bm25@100', 'reranked']")
     asked = []
-    for name in given:
+    for name in names:
         run, depth = (name, None) if name in positions.runs else _with_depth(name)
         asked.append(StageSpec(name, (run,), depth))
     if unknown := [stage.runs[0] for stage in asked if stage.runs[0] not in positions.runs]:

@@ -125,7 +125,7 @@ def _begun(
 
 def _settled(ledger: Ledger, build: Build, decisions: tuple[Decision, ...]) -> tuple[Build, tuple[Decision, ...]]:
     """Enter the verdict, or take that which the build has; where it is another one than now, nothing is decided now."""
-    passed, was_decided = not any(each.fails for each in decisions), build.passed is not None
+    passed, was_decided = not any(decision.fails for decision in decisions), build.passed is not None
     if not was_decided:
         build = ledger.end(build, passed=passed)
     if build.passed == passed and not (was_decided and build.has_changed):
@@ -164,7 +164,11 @@ class Demands:
             for row in rows:
                 check_margin(gating.margin, row, is_share=row.name == NUM_REL_RET.name)
             return cls(tuple(rows), requirements)
-        needing = [str(each) for each in requirements if isinstance(each, Statement) and each.kind == "lost"]
+        needing = [
+            str(requirement)
+            for requirement in requirements
+            if isinstance(requirement, Statement) and requirement.kind == "lost"
+        ]
         needing += [f"{name}" for name in ("margin", "ledger") if getattr(gating, name) is not None]
         needing += ["measures"] if measures else []
         if needing or not requirements:
@@ -174,15 +178,15 @@ class Demands:
 
     def check_statements(self, depth: int | None, num_queries: int) -> None:
         """Raise if rankings are cut before what a requirement is about, or if it takes more queries to hold."""
-        for each in self.requirements:
-            if isinstance(each, Statement):
-                check_depth(each, depth)
-                check_confidence(each, num_queries)
+        for requirement in self.requirements:
+            if isinstance(requirement, Statement):
+                check_depth(requirement, depth)
+                check_confidence(requirement, num_queries)
 
     @property
     def measures(self) -> list[Evaluable]:
         """Everything that has a value; without any, what the requirements about documents come to."""
-        limited = (each.measure for each in self.requirements if isinstance(each, Limit))
+        limited = (requirement.measure for requirement in self.requirements if isinstance(requirement, Limit))
         return list(dict.fromkeys([*self.rows, *limited])) or parse_names("Depth@1")
 
 
@@ -213,11 +217,11 @@ def _texts(
     """Return the texts of what is shown."""
     if texts is None:
         return None
-    offences = [offence for each in checks for offence in each.offences]
-    moved = [*(each for change in changes for each in (*change.lost, *change.gained)),
-             *(each for offence in offences for each in offence.documents)]  # fmt: skip
+    offences = [offence for outcome in checks for offence in outcome.offences]
+    moved = [*(move for change in changes for move in (*change.lost, *change.gained)),
+             *(move for offence in offences for move in offence.documents)]  # fmt: skip
     queries = [*(change.query for change in changes), *(offence.query for offence in offences)]
-    return texts.wanted(queries, [each.document for each in moved], judgments=positions.judgments)
+    return texts.wanted(queries, [move.document for move in moved], judgments=positions.judgments)
 
 
 def _label(run: Run | str, name: str) -> str:
@@ -237,11 +241,11 @@ def _groups(
         return {}, []
     counting = {query.id for query in queries}
     counts = np.array([query in counting for query in positions.queries])
-    members = {name: own[counts[own]] for name, own in groups.members()}
-    small = [(name, len(own)) for name, own in members.items() if len(own) < min_queries]
+    members = {name: places[counts[places]] for name, places in groups.members()}
+    small = [(name, len(places)) for name, places in members.items() if len(places) < min_queries]
     num_without = int(np.count_nonzero(counts & (groups.of_query < 0)))
     notes = list(notes_on_groups(groups, num_without, small, min_queries))
-    return {name: own for name, own in members.items() if len(own) >= min_queries}, notes
+    return {name: places for name, places in members.items() if len(places) >= min_queries}, notes
 
 
 def _are_identical(positions: Positions, pair: tuple[str, str]) -> bool:
@@ -252,14 +256,14 @@ def _are_identical(positions: Positions, pair: tuple[str, str]) -> bool:
     everything = np.arange(len(positions.judgments.documents))
     for tracks in (positions.found, positions.others):
         if tracks is not None:
-            own, other = (tracks.of_rankings(each, everything) for each in rankings)
-            pairs = (own.segments.offsets, other.segments.offsets), (own.positions, other.positions)
-            if not all(np.array_equal(*each) for each in (*pairs, (own.documents, other.documents))):
+            ours, theirs = (tracks.of_rankings(indices, everything) for indices in rankings)
+            pairs = (ours.segments.offsets, theirs.segments.offsets), (ours.positions, theirs.positions)
+            if not all(np.array_equal(*arrays) for arrays in (*pairs, (ours.documents, theirs.documents))):
                 return False
     return True
 
 
 def _manifest(scores: Scores, gating: GateOptions) -> Manifest:
     """Return how the values come about, and what the gate was asked."""
-    own = {name: getattr(gating, name) for name in names_of(GateOptions) if name not in ("ledger", "corpus_ids")}
-    return replace(scores.manifest, conventions={**scores.manifest.conventions, **own})
+    settings = {name: getattr(gating, name) for name in names_of(GateOptions) if name not in ("ledger", "corpus_ids")}
+    return replace(scores.manifest, conventions={**scores.manifest.conventions, **settings})

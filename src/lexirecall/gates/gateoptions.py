@@ -98,8 +98,8 @@ class GateOptions:
 
     def _check_ledger(self) -> None:
         """Raise if what is said of the ledger makes no sense."""
-        if self.ledger is None and (given := [name for name in ("build", "builds") if getattr(self, name) is not None]):
-            raise UsageError(f"{given[0]} is given, but there is no ledger", remedy="add --ledger FILE")
+        if self.ledger is None and (names := [name for name in ("build", "builds") if getattr(self, name) is not None]):
+            raise UsageError(f"{names[0]} is given, but there is no ledger", remedy="add --ledger FILE")
         if self.build is not None and not _is_name(self.build):
             problem = f"build is {self.build!r:.100}, but must be 1 to {_LONGEST} characters that can be printed"
             raise UsageError(problem, remedy="a commit id, for instance")

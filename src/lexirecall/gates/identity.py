@@ -38,12 +38,12 @@ def identity_of(
     }  # fmt: skip
     asked = json.dumps(settings, default=float)  # whatever kinds of numbers they are
     data = hashlib.sha256(asked.encode())
-    members = {name: set(own.tolist()) for name, own in comparing.groups.items()}
+    members = {name: set(places.tolist()) for name, places in comparing.groups.items()}
     at = {query: q for q, query in enumerate(positions.queries)}
     runs = [positions.runs.index(run) for run in comparing.pair]
     for query in sorted(queries):
         q = at[query]
-        mine = sorted(name for name, own in members.items() if q in own)
+        mine = sorted(name for name, places in members.items() if q in places)
         facts = [query, mine, *_facts(positions, runs, q, rows, policies)]
         data.update(json.dumps(facts).encode())
     digest = hashlib.sha256(asked.encode()).hexdigest()
@@ -58,7 +58,8 @@ def _facts(
     sees_length = sees_others or any(getattr(row, "counts_list", False) for row in rows)
     yield None if positions.corpus_size is None else int(positions.corpus_size[q])
     levels = dict.fromkeys([policies.level, *(row.level(policies.level) for row in rows)])
-    for sought in {id(each): each for each in map(positions.sought, levels)}.values():  # without units they are one
+    projections = {id(sought): sought for sought in map(positions.sought, levels)}  # without units they are one
+    for sought in projections.values():
         judgments = sought.judgments
         start, end = judgments.offsets[q : q + 2].tolist()
         grades = np.sort(judgments.grades[start:end])
@@ -82,7 +83,7 @@ def _owners(positions: Positions, providers: Providers, runs: Sequence[int], q: 
     """Give the providers of each judged document of a query, and which of these documents were found."""
     start, end = positions.judgments.offsets[q : q + 2].tolist()
     borders = pairwise(providers.offsets[start : end + 1].tolist())
-    yield [[providers.names[each] for each in providers.indices[slice(*border)].tolist()] for border in borders]
+    yield [[providers.names[index] for index in providers.indices[slice(*border)].tolist()] for border in borders]
     for s in runs:
         at = slice(*positions.found.segments.offsets[s * len(positions.queries) + q :][:2].tolist())
         yield (positions.found.documents[at] - start).tolist()

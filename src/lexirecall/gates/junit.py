@@ -42,9 +42,9 @@ def junit(result: GateResult) -> str:
     cases = [*_decided(result), *_required(result), *_lost(result)]
     root = ET.Element("testsuites", {"name": "lexirecall gate", **_counts(cases)})
     for name in dict.fromkeys(case.suite for case in cases):
-        own = [case for case in cases if case.suite == name]
-        suite = ET.SubElement(root, "testsuite", {"name": name, **_counts(own)})
-        for case, title in zip(own, _distinct(case.name for case in own), strict=True):
+        members = [case for case in cases if case.suite == name]
+        suite = ET.SubElement(root, "testsuite", {"name": name, **_counts(members)})
+        for case, title in zip(members, _distinct(case.name for case in members), strict=True):
             _add(suite, case, title)
     ET.indent(root)
     content: str = ET.tostring(root, encoding="us-ascii").decode()  # other characters as references, for any terminal
@@ -88,23 +88,23 @@ def _distinct(names: Iterable[str]) -> Iterator[str]:
 
 
 def _decided(result: GateResult) -> Iterator[_TestCase]:
-    for each in result.decisions:
-        yield _TestCase("no worse than the baseline", each.name, each.fails, each.sentence())
+    for decision in result.decisions:
+        yield _TestCase("no worse than the baseline", decision.name, decision.fails, decision.sentence())
     for build in result.kept:
         yield _TestCase("no worse than the baseline", build.name or "this build", not build.passed, build.sentence())
 
 
 def _required(result: GateResult) -> Iterator[_TestCase]:
-    for each in result.checks:
+    for check in result.checks:
         lines = tuple(
-            f"{offence.query}: {_document(moved, result)}" for offence in each.offences for moved in offence.documents
+            f"{offence.query}: {_document(moved, result)}" for offence in check.offences for moved in offence.documents
         )
-        yield _TestCase("required", each.name, not each.passed, each.sentence, lines)
+        yield _TestCase("required", check.name, not check.passed, check.sentence, lines)
 
 
 def _lost(result: GateResult) -> Iterator[_TestCase]:
     named = {offence.query for check in result.checks if not check.passed for offence in check.offences}
-    failing = {each.name for each in result.decisions if each.fails}
+    failing = {decision.name for decision in result.decisions if decision.fails}
     for change in result.changes:
         if change.lost:
             finds_less = change.found_now < change.found_before
@@ -117,9 +117,8 @@ def _lost(result: GateResult) -> Iterator[_TestCase]:
 def _lost_on(change: Change, result: GateResult) -> str:
     text = result.text_of_query(change.query)
     told = "" if text is None else f" (query: {shortened(text)})"
-    return (
-        f"{counted(len(change.lost), 'relevant document')} lost: {listed(each.document for each in change.lost)}{told}"
-    )
+    documents = listed(moved.document for moved in change.lost)
+    return f"{counted(len(change.lost), 'relevant document')} lost: {documents}{told}"
 
 
 def _document(moved: DocumentMove, result: GateResult) -> str:

@@ -41,7 +41,8 @@ def unknown_labels(queries: Iterable[QueryExplanation], corpus_ids: FilePath | I
     if wanted and not known:
         name = os.fspath(corpus_ids) if isinstance(corpus_ids, (str, os.PathLike)) else "corpus_ids"
         theirs, ours = (
-            listed(map(shown, ids), _EXAMPLES) for ids in (examples, dict.fromkeys(each[1] for each in relevant))
+            listed(map(shown, ids), _EXAMPLES)
+            for ids in (examples, dict.fromkeys(document for _, document, _ in relevant))
         )
         raise DataError(
             f"{name}: none of its {counted(num_ids, 'id')} is a relevant document: it has ids such as {theirs}, the "
@@ -60,12 +61,12 @@ def _known(wanted: set[bytes], corpus_ids: FilePath | Iterable[object]) -> tuple
     known: set[bytes] = set()
     examples: list[bytes] = []
     num_ids = 0
-    for each in _ids(corpus_ids):
+    for document in _ids(corpus_ids):
         num_ids += 1
         if num_ids <= _EXAMPLES:
-            examples.append(each)
-        if each in wanted:
-            known.add(each)
+            examples.append(document)
+        if document in wanted:
+            known.add(document)
     return known, num_ids, examples
 
 
@@ -80,8 +81,8 @@ def _ids(corpus_ids: Any) -> Iterator[bytes]:
 def note_on(queries: Sequence[QueryExplanation], unknown: Sequence[Label], corpus_ids: object) -> Iterator[Note]:
     """Say how many relevant documents nothing knows, or how many may be such if nothing says what there is."""
     if unknown:
-        documents = counted(len({each.document for each in unknown}), "relevant document")
-        examples = listed((shown(each.document) for each in unknown), _EXAMPLES)
+        documents = counted(len({label.document for label in unknown}), "relevant document")
+        examples = listed((shown(label.document) for label in unknown), _EXAMPLES)
         text = f"labels may be out of date: no run and no list of the corpus has {documents}: {examples}"
         yield Note("unknown labels", text, len(unknown))
     elif corpus_ids is None and (total := sum(len(query.found_by_neither) for query in queries)):

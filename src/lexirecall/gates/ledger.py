@@ -108,7 +108,7 @@ class Ledger:
 
         Raise if these queries have a ledger of another alpha or number of builds, or if no build is left.
         """
-        digest, own = _digest(identity.queries), secrets.token_hex(8)
+        digest, build_id = _digest(identity.queries), secrets.token_hex(8)
         named = {"kind": "queries", **_WRITTEN_BY, "digest": digest, "ids": sorted(set(identity.queries))}
         with self._opened() as file:
             known, found, spent, twins = self._looked_up(identity, alpha, builds)
@@ -119,7 +119,7 @@ class Ledger:
                 problem = f"{self.path}: all {counted(builds, 'build')} of this ledger have been tested"
                 raise UsageError(problem, remedy="begin a new ledger, with new queries if you can")
             row = {
-                "kind": "build", **_WRITTEN_BY, "id": own, "queries": digest, "alpha": alpha, "builds": builds,
+                "kind": "build", **_WRITTEN_BY, "id": build_id, "queries": digest, "alpha": alpha, "builds": builds,
                 "spends": spends, "name": identity.name, "settings": identity.settings, "digest": identity.digest,
                 "date": datetime.now(UTC).isoformat(timespec="seconds"),
             }  # fmt: skip
@@ -150,10 +150,10 @@ class Ledger:
         """Return which queries are known, this build, how many related ones have spent, and the same by other names."""
         shares: dict[str, bool] = {}
         twins = []
-        own, found, spent = frozenset(identity.queries), None, 0
+        queries, found, spent = frozenset(identity.queries), None, 0
         for _, row in self._rows():
             if row["kind"] == "queries":
-                shares[row["digest"]] = not own.isdisjoint(row["ids"])
+                shares[row["digest"]] = not queries.isdisjoint(row["ids"])
             elif row["kind"] == "build" and shares[row["queries"]]:
                 self._check_budget(row, alpha, builds)
                 spent += row.get("spends", True)
@@ -169,7 +169,9 @@ class Ledger:
             raise UsageError(problem, remedy=f"give --alpha {row['alpha']:.10g}, or begin a new ledger")
         if row.get("builds") != builds:
             planned = row.get("builds"), builds
-            theirs, ours = ("any number of builds" if each is None else counted(each, "build") for each in planned)
+            theirs, ours = (
+                "any number of builds" if number is None else counted(number, "build") for number in planned
+            )
             remedy = f"give --builds {row['builds']}" if row.get("builds") else "leave --builds out"
             problem = f"{self.path}: this ledger is for {theirs}, not for {ours}"
             raise UsageError(problem, remedy=f"{remedy}, or begin a new ledger")
@@ -183,17 +185,17 @@ class Ledger:
         level = level_of_build(alpha, number if builds is None else 1, builds)
         return Build(row["id"], number, level, row["spends"], row["name"], date=row["date"])
 
-    def _number(self, own: Mapping[str, Any]) -> int:
+    def _number(self, build: Mapping[str, Any]) -> int:
         """Count the builds up to this one that spend something and share a query with it; it counts in any case."""
         sets = (row for _, row in self._rows() if row["kind"] == "queries")
-        queries = next(frozenset(row["ids"]) for row in sets if row["digest"] == own["queries"])
+        queries = next(frozenset(row["ids"]) for row in sets if row["digest"] == build["queries"])
         shares: dict[str, bool] = {}
         number = 0
         for _, row in self._rows():
             if row["kind"] == "queries":
                 shares[row["digest"]] = not queries.isdisjoint(row["ids"])
             elif row["kind"] == "build":
-                if row["id"] == own["id"]:
+                if row["id"] == build["id"]:
                     return number + 1
                 number += shares[row["queries"]] and row.get("spends", True)
         raise LexirecallError(f"{self.path}: the row of this build is gone; does something else write the ledger?")
@@ -271,10 +273,10 @@ class Ledger:
 
     def _row(self, number: int, line: bytes) -> dict[str, Any]:
         try:
-            row: Any = json_tree(line, self.path.name)
+            tree: Any = json_tree(line, self.path.name)
         except FormatError:
             raise self._damaged(number, "it is not JSON") from None
-        row = row if isinstance(row, dict) else {}
+        row: dict[str, Any] = tree if isinstance(tree, dict) else {}
         if isinstance(version := row.get("version", 1), int) and version > FORMAT_VERSION:
             otherwise = "begin a new ledger and judge new queries"
             raise newer_format(str(self.path), row.get("lexirecall"), otherwise, what="this row ", line=number)
@@ -286,11 +288,10 @@ class Ledger:
         if wrong := [name for name, kinds in fields.items() if not _is_of(row.get(name), kinds)]:
             raise self._damaged(number, f"it has no proper {' and no proper '.join(wrong)}")
         if row["kind"] == "queries":
-            are_texts = all(isinstance(each, str) for each in row["ids"])
+            are_texts = all(isinstance(query, str) for query in row["ids"])
             if not are_texts or row["digest"] != _digest(row["ids"]):
                 raise self._damaged(number, "its digest is not that of its ids")
-        made: dict[str, Any] = row
-        return made
+        return row
 
     def _damaged(self, number: int, problem: str) -> FormatError:
         remedy = "restore the file, or begin a new one and judge new queries"

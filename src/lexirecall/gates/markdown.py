@@ -65,10 +65,10 @@ def markdown(result: GateResult) -> str:
 def _sections(result: GateResult) -> Iterator[_Section]:
     yield _verdict(result)
     if result.decisions:
-        failing = [each.fails for each in result.decisions]
+        failing = [decision.fails for decision in result.decisions]
         yield _of_table(decisions_table(result), failing)
     if result.checks:
-        yield _of_table(checks_table(result), [not each.passed for each in result.checks])
+        yield _of_table(checks_table(result), [not check.passed for check in result.checks])
     yield _lost(result)
     yield from (_offending(check, result) for check in result.checks if not check.is_of_any_loss)
     yield _later(result)
@@ -122,7 +122,7 @@ def _found(change: Change) -> str:
 
 
 def _offending(check: RequirementCheck, result: GateResult) -> _Section:
-    offences = [_LostDocuments(each.query, each.documents) for each in check.offences]
+    offences = [_LostDocuments(offence.query, offence.documents) for offence in check.offences]
     title = f"**Against** {escaped(str(check.requirement))}: {_total(offences)}"
     return _listed(title, _rows(offences, result), _more(offences))
 
@@ -164,11 +164,11 @@ class _LostDocuments(NamedTuple):
 def _rows(listed: Iterable[_LostDocuments], result: GateResult) -> list[str]:
     """Return a row for each query, as far as the first documents of all go."""
     rows, room = [], SHOWN
-    for each in listed:
+    for entry in listed:
         if room > 0:
-            documents = (f"  - {_document(document, result)}" for document in each.documents[:room])
-            rows.append("\n".join([f"- {_query(each.query, result)}{each.remark}", *documents]))
-        room -= len(each.documents)
+            documents = (f"  - {_document(document, result)}" for document in entry.documents[:room])
+            rows.append("\n".join([f"- {_query(entry.query, result)}{entry.remark}", *documents]))
+        room -= len(entry.documents)
     return rows
 
 
@@ -188,10 +188,10 @@ def places_of(moved: DocumentMove) -> str:
 
 
 def _total(listed: Sequence[_LostDocuments]) -> str:
-    documents = sum(len(each.documents) for each in listed)
+    documents = sum(len(entry.documents) for entry in listed)
     return f"{counted(documents, 'relevant document')} on {counted(len(listed), 'query')}"
 
 
 def _more(listed: Iterable[_LostDocuments]) -> str:
-    left = sum(len(each.documents) for each in listed) - SHOWN
+    left = sum(len(entry.documents) for entry in listed) - SHOWN
     return f"- and {counted(left, 'more relevant document')}" if left > 0 else ""

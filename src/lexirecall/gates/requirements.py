@@ -158,18 +158,18 @@ def parse_requirements(texts: Iterable[str]) -> tuple[Requirement, ...]:
       write one such as 'All@20>=0.9', 'tail:0.1 of R@100 >= 0.5', 'no query loses a relevant document', \
 'at most 2% of queries lose a relevant document' or 'every relevant document is found within the first 50'
     """
-    made: list[Requirement] = []
+    requirements: list[Requirement] = []
     wrong = []
     for text in texts:
         try:
-            made.append(_statement(text) or Limit.parse(text))
+            requirements.append(_statement(text) or Limit.parse(text))
         except LexirecallError as error:
             wrong.append(f"{text!r:.200}: {error.problem}")
     if wrong:
         *forms, last = map(repr, FORMS)
         remedy = f"write one such as {', '.join(forms)} or {last}"
         raise UsageError("cannot read the requirement " + "\n  and ".join(wrong), remedy=remedy)
-    return tuple(made)
+    return tuple(requirements)
 
 
 def _statement(text: str) -> Statement | None:

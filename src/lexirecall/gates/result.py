@@ -68,8 +68,8 @@ class GateResult(DisplayedResult):
     @property
     def num_failed(self) -> int:
         """How many decisions and requirements fail."""
-        decided = sum(each.fails for each in self.decisions) + sum(not build.passed for build in self.kept)
-        return decided + sum(not each.passed for each in self.checks)
+        decided = sum(decision.fails for decision in self.decisions) + sum(not build.passed for build in self.kept)
+        return decided + sum(not check.passed for check in self.checks)
 
     @property
     def num_checks(self) -> int:
@@ -92,9 +92,9 @@ class GateResult(DisplayedResult):
     @property
     def failures(self) -> list[str]:
         """Why the gate fails, a sentence for each decision and requirement that does."""
-        decided = [each.sentence() for each in self.decisions if each.fails]
+        decided = [decision.sentence() for decision in self.decisions if decision.fails]
         decided += [build.sentence() for build in self.kept if not build.passed]
-        return decided + [each.sentence for each in self.checks if not each.passed]
+        return decided + [check.sentence for check in self.checks if not check.passed]
 
     @property
     def lost(self) -> list[tuple[Change, DocumentMove]]:
@@ -126,13 +126,13 @@ class GateResult(DisplayedResult):
             "baseline": self.baseline, "queries": self.num_queries, "relevant": self.num_relevant,
             "alpha": self.alpha, "level": self.level, **_row_of(self.build),
         }  # fmt: skip
-        yield from (each.row() for each in self.decisions)
+        yield from (decision.row() for decision in self.decisions)
         for check in self.checks:
             yield check.row()
             for offence in check.offences:
                 for moved in offence.documents:
-                    said = {"kind": "offence", "requirement": str(check.requirement)}
-                    yield {**said, **self._moved(offence.query, moved)}
+                    details = self._moved(offence.query, moved)
+                    yield {"kind": "offence", "requirement": str(check.requirement), **details}
         for kind, documents in (("lost", self.lost), ("gained", self.gained)):
             yield from ({"kind": kind, **self._moved(change.query, moved)} for change, moved in documents)
         for change in self.changes:
@@ -142,7 +142,7 @@ class GateResult(DisplayedResult):
                 "lost": len(change.lost), "gained": len(change.gained), "why": change.sentence,
                 **texts_beside(self.texts, change.query),
             }  # fmt: skip
-        yield from ({"kind": "label", "query": each.query, "document": each.document} for each in self.unknown)
+        yield from ({"kind": "label", "query": label.query, "document": label.document} for label in self.unknown)
         yield from ({"kind": "note", "about": note.kind, "text": note.text} for note in self.notes)
 
     def _moved(self, query: str, moved: DocumentMove) -> dict[str, Any]:
@@ -199,15 +199,15 @@ class GateResult(DisplayedResult):
         if self.gained:
             yield self._documents("gained", [(change.query, moved) for change, moved in self.gained])
         if self.unknown:
-            labels = tuple((each.query, each.document) for each in self.unknown[:SHOWN])
+            labels = tuple((label.query, label.document) for label in self.unknown[:SHOWN])
             footnote = _more(len(self.unknown))
             yield Table(("query", "unknown label"), labels, texts=frozenset({1}), footnote=footnote)
 
     def _documents(self, title: str, moved: list[tuple[str, DocumentMove]]) -> Table:
         """Lay out the first documents of a list: where they were and where they are."""
         rows = tuple(
-            (query, each.document, whole(each.was), whole(each.now), *self._shown(each.document))
-            for query, each in moved[:SHOWN]
+            (query, move.document, whole(move.was), whole(move.now), *self._shown(move.document))
+            for query, move in moved[:SHOWN]
         )
         header = ("query", title, "was at", "is at", *(("text",) if self.texts is not None else ()))
         return Table(header, rows, numbers_from=2, texts=frozenset({4}), footnote=_more(len(moved)))
@@ -221,28 +221,28 @@ class GateResult(DisplayedResult):
 
 def decisions_table(result: GateResult) -> Table:
     """Lay out what was decided under each measure."""
-    has_margin = any(each.margin is not None for each in result.decisions)
+    has_margin = any(decision.margin is not None for decision in result.decisions)
     bound = ("at least", "margin") if has_margin else ("p",)
     rows = []
-    for each in result.decisions:
-        own = each.compared
-        counts = map(whole, (own.wins, own.ties, own.losses))
-        p = "-" if own.is_of_tails else f"{each.p_corrected:.3g}"
-        shown = (number(own.low), number(-(each.margin or 0))) if has_margin else (p,)
-        rows.append((each.name, number(own.difference), *counts, *shown, each.verdict))
+    for decision in result.decisions:
+        compared = decision.compared
+        counts = map(whole, (compared.wins, compared.ties, compared.losses))
+        p = "-" if compared.is_of_tails else f"{decision.p_corrected:.3g}"
+        shown = (number(compared.low), number(-(decision.margin or 0))) if has_margin else (p,)
+        rows.append((decision.name, number(compared.difference), *counts, *shown, decision.verdict))
     header = ("measure", "difference", "better", "tied", "worse", *bound, "verdict")
     return Table(header, tuple(rows), texts=frozenset({len(header) - 1}), footnote=_footnote(result, has_margin))
 
 
 def checks_table(result: GateResult) -> Table:
     """Lay out what is required, what was found, and whether it will do."""
-    rows = tuple((each.name, each.sentence, _word(each.passed)) for each in result.checks)
+    rows = tuple((check.name, check.sentence, _word(check.passed)) for check in result.checks)
     return Table(("requirement", "found", "verdict"), rows, texts=frozenset({1, 2}))
 
 
 def _footnote(result: GateResult, has_margin: bool) -> str:
-    tests = list(dict.fromkeys(each.compared.method for each in result.decisions))
-    num_tested = sum(has_margin or each.compared.differs for each in result.decisions)
+    tests = list(dict.fromkeys(decision.compared.method for decision in result.decisions))
+    num_tested = sum(has_margin or decision.compared.differs for decision in result.decisions)
     many = f", corrected for {counted(num_tested, 'decision')}" if num_tested > 1 else ""
     build = "" if result.build is None else f"; {_told(result.build)}"
     how = "lower end of the one-sided interval" if has_margin else f"one-sided p ({', '.join(tests)})"
