@@ -86,16 +86,16 @@ def command(
     """
     from lexirecall.output import write
 
-    files = [each for each in (qrels, *runs, *options["sampled"], *named_files(options)) if each is not None]
+    files = [file for file in (qrels, *runs, *options["sampled"], *named_files(options)) if file is not None]
     check_files([*files, *_file(stops), *_file(read)], ("-o", output))
     _check_together(options, draw=draw, stops=stops, qrels=qrels)
     if draw and form not in ("table", "csv"):
         raise UsageError(f"--draw writes CSV, not {form}", remedy="leave out -f")
-    made = _made(qrels, runs, _number_or_file(read), draw, seed, stops, options)
-    show_notes(made.notes)
-    result = made.to_csv(raw=raw) if draw else made.render(form, bold=is_bold(output), raw=raw)
-    show_apostrophes([result], "csv" if draw else form, raw=raw)
-    write(result, output, "csv" if draw else form)
+    result = _made(qrels, runs, _number_or_file(read), draw, seed, stops, options)
+    show_notes(result.notes)
+    text = result.to_csv(raw=raw) if draw else result.render(form, bold=is_bold(output), raw=raw)
+    show_apostrophes([text], "csv" if draw else form, raw=raw)
+    write(text, output, "csv" if draw else form)
 
 
 def _made(
@@ -112,15 +112,15 @@ def _made(
         from lexirecall.labels.stops import evaluate_stops
 
         unused = ("found", "sample", "relevant", "sampled")
-        given = {name: value for name, value in options.items() if name not in unused}
-        return evaluate_stops(qrels, list(runs), stops=_number_or_file(stops), show_progress=None, **given)
+        settings = {name: value for name, value in options.items() if name not in unused}
+        return evaluate_stops(qrels, list(runs), stops=_number_or_file(stops), show_progress=None, **settings)
     run: Any = None if not runs else runs[0] if len(runs) == 1 else list(runs)
     if draw is not None:
         from lexirecall.labels.samples import draw_sample
 
-        own = ("found", "sample", "relevant", "confidence", "wanted", "assume", "looks")
-        given = {name: value for name, value in options.items() if name not in own}
-        return draw_sample(qrels, run, draw, read=read, seed=seed, show_progress=None, **given)
+        unused_here = ("found", "sample", "relevant", "confidence", "wanted", "assume", "looks")
+        settings = {name: value for name, value in options.items() if name not in unused_here}
+        return draw_sample(qrels, run, draw, read=read, seed=seed, show_progress=None, **settings)
     from lexirecall.labels.certification import certify
 
     options["sampled"] = options["sampled"] or None
@@ -152,5 +152,5 @@ def _number_or_file(text: str | None) -> int | str | None:
 
 def _file(depths: str | None) -> list[str]:
     """Return the file of depths, if one is named."""
-    given = _number_or_file(depths)
-    return [given] if isinstance(given, str) else []
+    depths_or_file = _number_or_file(depths)
+    return [depths_or_file] if isinstance(depths_or_file, str) else []

@@ -139,8 +139,10 @@ def _compared(*, safe: bool) -> "Callable[..., Comparison]":
     if safe:
         from lexirecall.labels.wholeruns import compare_with_safe  # not on top: few comparisons need it
 
-        return lambda *given, **options: compare_with_safe(
-            *given, show_progress=None, **{name: options[name] for name in options if name not in names_of(Aggregation)}
+        return lambda *inputs, **options: compare_with_safe(
+            *inputs,
+            show_progress=None,
+            **{name: options[name] for name in options if name not in names_of(Aggregation)},
         )
     from lexirecall.verbs.compare import compare
 

@@ -57,4 +57,4 @@ def measures_like(incomplete: str, others: Iterable[str] = ()) -> Iterator[str]:
 
 def _words(metavar: str) -> list[str]:
     """Return the alternatives of a metavar that are to be typed as they stand."""
-    return [match[0] for each in metavar.split("|") if (match := _WORD.match(each))] if "|" in metavar else []
+    return [match[0] for word in metavar.split("|") if (match := _WORD.match(word))] if "|" in metavar else []

@@ -22,13 +22,13 @@ class Shell(NamedTuple):
 
 
 def _base(variable: str, otherwise: str) -> Path:
-    given = os.environ.get(variable, "")
-    return Path(given) if given else Path.home() / otherwise
+    folder = os.environ.get(variable, "")
+    return Path(folder) if folder else Path.home() / otherwise
 
 
 def _of_bash() -> Path:
-    given = os.environ.get("BASH_COMPLETION_USER_DIR", "")
-    folder = Path(given) if given else _base("XDG_DATA_HOME", ".local/share") / "bash-completion"
+    user_folder = os.environ.get("BASH_COMPLETION_USER_DIR", "")
+    folder = Path(user_folder) if user_folder else _base("XDG_DATA_HOME", ".local/share") / "bash-completion"
     return folder / "completions" / "lexirecall"
 
 
@@ -79,8 +79,8 @@ def command(shell: str | None, install: bool) -> None:
 def _own_shell() -> str:
     name = Path(os.environ.get("SHELL", "")).name
     if name not in SHELLS:
-        own = f"your shell is {name}" if name else "the environment variable SHELL does not say which shell you use"
-        raise UsageError(f"{own}; there is completion for {', '.join(SHELLS)}", remedy="name one of them")
+        problem = f"your shell is {name}" if name else "the environment variable SHELL does not say which shell you use"
+        raise UsageError(f"{problem}; there is completion for {', '.join(SHELLS)}", remedy="name one of them")
     return name
 
 
@@ -91,10 +91,11 @@ def _script(shell: str) -> str:
     from lexirecall.cli import group
 
     completing: Any = get_completion_class(shell)
-    made = completing(group, {}, "lexirecall", _VARIABLE)
+    completion = completing(group, {}, "lexirecall", _VARIABLE)
+    template = str(completion.source_template)
     # zsh loads a file only once, but calls what is in it again and again
-    script = str(made.source_template).replace("$zsh_eval_context[-1] == loadautofunc", "$funcstack[1] == _lexirecall")
-    return str(script % made.source_vars()).strip() + "\n"
+    script = template.replace("$zsh_eval_context[-1] == loadautofunc", "$funcstack[1] == _lexirecall")
+    return str(script % completion.source_vars()).strip() + "\n"
 
 
 def _install(path: Path, script: str) -> None:

@@ -67,7 +67,7 @@ def _demonstrate(folder: str) -> None:
     write(rank(files[0], files[1:]).render(bold=bold), None, "table")
     click.echo("\nOn the query where they differ most:\n")
     explanation = explain(files[0], [Path(folder) / name for name in (total, top)])
-    query = next(each for each in explanation.queries if each.preferred == total)
+    query = next(query for query in explanation.queries if query.preferred == total)
     click.echo(f"$ {_explain_command(folder, total, top)} --query {query.id} --limit 5")
     write(query.to_text(limit=5, bold=bold), None, "table")
     click.echo(f"\n{_next(folder, collection.corpus_size, total, top)}\n\n{_page(Path(folder), files)}")
@@ -152,9 +152,9 @@ def _start(folder: str, reader: str) -> None:
     width = max(map(len, start.about))
     files = "\n".join(f"  {name:{width}}  {about}" for name, about in start.about.items())
     click.echo(f"For {start.person}: {start.question}\n\n{len(start.about)} files in {folder}/ (simulated):\n{files}")
-    for each in start.commands:
-        _run(each.replace("{}", shlex.quote(folder)))
-    following = "\n".join(f"  {each}" for each in start.following).replace("{}", shlex.quote(folder))
+    for line in start.commands:
+        _run(line.replace("{}", shlex.quote(folder)))
+    following = "\n".join(f"  {line}" for line in start.following).replace("{}", shlex.quote(folder))
     conclusion = textwrap.fill(f"What this shows: {start.conclusion}", _WIDTH)
     click.echo(f"\n{conclusion}\n\nWhat to type next:\n{following}")
 

@@ -164,10 +164,10 @@ _SHOWN_ALONE = {
 """What a view shows, and which options have no meaning for it."""
 
 
-def _check_alone(view: str, *given: tuple[str, bool]) -> None:
+def _check_alone(view: str, *flags: tuple[str, bool]) -> None:
     """Raise if an option has no meaning where the measures of runs are not shown."""
     shows, unlike = _SHOWN_ALONE[view]
-    for name, is_given in given:
+    for name, is_given in flags:
         if is_given and name in unlike:
             problem = f"{name} does not work with --show {view}, which {shows}"
             raise UsageError(problem, remedy="leave it out, or leave --show out")
@@ -199,7 +199,7 @@ def _policies(qrels: str, runs: list[str], measures: tuple[str, ...] | None, opt
 
 
 def _exposures(
-    given: tuple[Any, ...],
+    inputs: tuple[Any, ...],
     layout: tuple[str | None, int | None],
     options: dict[str, Any],
 ) -> "Exposures":
@@ -210,6 +210,6 @@ def _exposures(
     from lexirecall.verbs.resamples import check_bootstrap
 
     check_bootstrap(resampling)
-    scores = laid_out(evaluate(*given, show_progress=None, **options), *layout)
-    made: Exposures = scores.providers(min_queries=min_queries, show_progress=None, **asdict(resampling))
-    return made
+    scores = laid_out(evaluate(*inputs, show_progress=None, **options), *layout)
+    exposures: Exposures = scores.providers(min_queries=min_queries, show_progress=None, **asdict(resampling))
+    return exposures

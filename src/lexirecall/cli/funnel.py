@@ -62,8 +62,8 @@ def command(
 
     runs = [run for stage in asked_stages(stages, options["stdin_name"]) for run in stage.runs]
     check_files([qrels, *runs, *named_files(options), *text_files(texts)], ("-o", output))
-    made = funnel(qrels, stages, texts=texts or None, show_progress=None, **options)
-    show_notes(made.notes)
-    result = made.render(form, limit=limit, bold=is_bold(output), raw=raw)
-    show_apostrophes([result], form, raw=raw)
-    write(result, output, form)
+    result = funnel(qrels, stages, texts=texts or None, show_progress=None, **options)
+    show_notes(result.notes)
+    text = result.render(form, limit=limit, bold=is_bold(output), raw=raw)
+    show_apostrophes([text], form, raw=raw)
+    write(text, output, form)

@@ -68,13 +68,13 @@ def command(
 
     check_run_file(output)
     inputs = [qrels, *runs, *named_files(options), options["weights"]]
-    check_files([each for each in inputs if each is not None], ("-o", output), ("--save-weights", save_weights))
+    check_files([file for file in inputs if file is not None], ("-o", output), ("--save-weights", save_weights))
     if save_weights is not None and options["weights"] is not None:
         raise UsageError("--save-weights is given beside --weights, and nothing is learnt", remedy="leave out one")
-    made = fuse(qrels, list(runs), measures or None, show_progress=None, **options)
-    files = [(output, made.to_trec())]
-    files += [(save_weights, made.weights.to_json())] if save_weights is not None else []
-    show_notes(made.notes)
-    result = made.render(form, bold=is_bold(None), raw=raw)
+    fused = fuse(qrels, list(runs), measures or None, show_progress=None, **options)
+    files = [(output, fused.to_trec())]
+    files += [(save_weights, fused.weights.to_json())] if save_weights is not None else []
+    show_notes(fused.notes)
+    result = fused.render(form, bold=is_bold(None), raw=raw)
     show_apostrophes([result], form, raw=raw)
     write_all([*files, (None, result)], form)

@@ -83,7 +83,7 @@ def command(
     more = _also(also)
     inputs = [qrels, new, baseline, *named_files(options), options["corpus_ids"], *text_files(texts)]
     outputs = [("-o", output), ("--ledger", options["ledger"]), *((f"--also {name}", path) for name, path in more)]
-    check_files([each for each in inputs if each is not None], *outputs)
+    check_files([file for file in inputs if file is not None], *outputs)
     result = gate(qrels, new, baseline, measures or None, texts=texts, show_progress=None, **options)
     show_notes(result.notes)
     written = [(path, result.render(name)) for name, path in more]
@@ -93,11 +93,11 @@ def command(
 
 def _also(texts: tuple[str, ...]) -> list[tuple[str, str]]:
     """Return the format and the file of each further output."""
-    made = []
+    outputs = []
     for text in texts:
         form, sign, path = text.partition("=")
         if not (sign and path):
             raise UsageError(f"--also {text!r} does not name a format and a file", remedy="write --also junit=gate.xml")
         choice("format", form, FORMS)
-        made.append((form, path))
-    return made
+        outputs.append((form, path))
+    return outputs

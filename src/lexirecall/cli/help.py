@@ -74,8 +74,8 @@ def headings(options: list[str]) -> Iterator[tuple[str, list[str]]]:
     grouped = {name for names in kinds.values() for name in names}
     first = sorted((name for name in options if name not in grouped), key=lambda name: name != "measures")
     for heading, names in {"What to compute": first, **kinds}.items():
-        if own := [name for name in names if name in options]:
-            yield heading, own
+        if members := [name for name in names if name in options]:
+            yield heading, members
 
 
 def _names_of_tests(options: list[str]) -> list[str]:

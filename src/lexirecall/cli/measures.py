@@ -53,19 +53,22 @@ def _row(row: Any) -> dict[str, str]:
 def _at(row: Any) -> str:
     if row.takes_share:
         return "a cut-off k, as in @10, or a share of the corpus, as in @10%"
-    said = {
+    words = {
         "cutoff": "a cut-off k, as in @10",
         "recall": "a recall r, as in @0.95",
         "share": "a share r of the corpus, as in @0.1",
         "": "none",
     }
-    return said[row.at]
+    return words[row.at]
 
 
 def _explained(row: Any) -> str:
     from lexirecall.measures.references import REFERENCES
 
-    settings = [key if each.default is None else f"{key} = {each.default}" for key, each in row.parameters.items()]
+    settings = [
+        key if parameter.default is None else f"{key} = {parameter.default}"
+        for key, parameter in row.parameters.items()
+    ]
     settings += [] if row.graded else ["rel = --level"]
     lines = {
         "formula": row.formula,

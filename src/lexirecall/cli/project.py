@@ -95,8 +95,8 @@ def _of_runs(qrels: str, runs: tuple[str, ...], name: str | None, options: Mappi
     if name is not None and len(runs) != 1:
         problem = f"--name {name} is the name of one run, but {len(runs) or 'none'} {'are' if runs else 'is'} given"
         raise UsageError(problem, remedy="project them one after the other, or leave it out")
-    given = list(runs) if name is None else {name: runs[0]}
-    return project(qrels, given, needs_judged=True, show_progress=None, **options)
+    named_runs = list(runs) if name is None else {name: runs[0]}
+    return project(qrels, named_runs, needs_judged=True, show_progress=None, **options)
 
 
 def _of_vectors(
@@ -115,10 +115,10 @@ def _of_vectors(
             raise UsageError(
                 f"--{name.replace('_', '-')} is not given", remedy="give vectors of both queries and documents"
             )
-    given = {each.name: options[each.name] for record in READING for each in fields(record)
-             if each.name in options and options[each.name] != each.default}  # fmt: skip
-    judgments = load_judgments(qrels, given.pop("columns", None))
+    reading = {field.name: options[field.name] for record in READING for field in fields(record)
+             if field.name in options and options[field.name] != field.default}  # fmt: skip
+    judgments = load_judgments(qrels, reading.pop("columns", None))
     queries, corpus = (load_vectors(vectors[name]) for name in VECTOR_FILES[:2])
     ids: dict[str, Any] = {name: load_ids(vectors[name]) for name in VECTOR_FILES[2:] if name in vectors}
     more = {name: value for name, value in vectors.items() if name not in VECTOR_FILES}
-    return project_embeddings(queries, corpus, judgments, **ids, **more, show_progress=None, **given)
+    return project_embeddings(queries, corpus, judgments, **ids, **more, show_progress=None, **reading)

@@ -91,26 +91,28 @@ def command(
         chosen = read_collections(collections, options, teams=teams)
     else:
         chosen = [from_files(files, options, name=name, task=task or "", teams=teams)]
-    check_files([file for each in chosen for file in each.files], ("", None), *written)
+    check_files([file for collection in chosen for file in collection.files], ("", None), *written)
     with shown_warnings():
-        made = study(
+        result = study(
             chosen, measures=measures or None, alpha=alpha, num_samples=num_samples, seed=seed, show_progress=None
         )
-    show_notes(made.notes)
+    show_notes(result.notes)
     has_figures = is_available()
-    show_apostrophes(map(made.to_tsv, made.tables), "tsv", raw=raw)
-    write_folder(Path(folder), made.files(figures=has_figures, raw=raw))
-    write(made.summary(), None, "table")
+    show_apostrophes(map(result.to_tsv, result.tables), "tsv", raw=raw)
+    write_folder(Path(folder), result.files(figures=has_figures, raw=raw))
+    write(result.summary(), None, "table")
     what = "tables, figures and this summary" if has_figures else "tables and this summary"
     click.echo(f"note: {what} are in {visible(folder)}", err=True)
     if not has_figures:
         click.echo(f"note: figures need altair and vl-convert: {how_to_install('plots')}", err=True)
 
 
-def _check_usage(files: tuple[str, ...], collections: str | None, own: Mapping[str, str | None], folder: str) -> None:
+def _check_usage(
+    files: tuple[str, ...], collections: str | None, options: Mapping[str, str | None], folder: str
+) -> None:
     """Raise before any work if there is nothing to study, or nowhere to write the result."""
-    if collections and (given := [option for option, value in own.items() if value is not None]):
-        problem, key = f"both --collections and {given[0]} are given", given[0].removeprefix("--")
+    if collections and (named := [option for option, value in options.items() if value is not None]):
+        problem, key = f"both --collections and {named[0]} are given", named[0].removeprefix("--")
         raise UsageError(problem, remedy=f"give each collection its {key} in the file")
     if collections and files:
         raise UsageError(f"both --collections and files are given: {files[0]!r}", remedy=_TWO_WAYS)

@@ -75,12 +75,12 @@ def command(
     from lexirecall.output import write
 
     inputs = [qrels, *runs, *named_files(options), options["judged_with"], *text_files(texts)]
-    check_files([each for each in inputs if each is not None], ("-o", output))
+    check_files([file for file in inputs if file is not None], ("-o", output))
     check_view(view, judge=options["judge"] is not None, judged_with=options["judged_with"] is not None)
-    made = unjudged(
+    result = unjudged(
         qrels, list(runs), measures or None, baseline=baseline, texts=texts or None, show_progress=None, **options
     )
-    show_notes(made.notes)
-    result = made.render(form, view=view, bold=is_bold(output), raw=raw)
-    show_apostrophes([result], form, raw=raw)
-    write(result, output, form)
+    show_notes(result.notes)
+    text = result.render(form, view=view, bold=is_bold(output), raw=raw)
+    show_apostrophes([text], form, raw=raw)
+    write(text, output, form)

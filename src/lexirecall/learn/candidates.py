@@ -56,12 +56,12 @@ class Candidates(FieldEquality):
 
     def features(self, names: Sequence[str], depths: IntArray) -> FloatArray:
         """Return the features of all runs, [I, S · F], run by run; `depths` are their longest lists."""
-        made = np.zeros((len(self.documents), len(self.places), len(names)))
+        features = np.zeros((len(self.documents), len(self.places), len(names)))
         for run, (places, shares, depth) in enumerate(zip(self.places, self.shares, depths.tolist(), strict=True)):
             at = np.flatnonzero(places)
             for f, name in enumerate(names):
-                made[at, run, f] = FEATURES[name](places[at], shares[at], depth)
-        return made.reshape(len(self.documents), -1)
+                features[at, run, f] = FEATURES[name](places[at], shares[at], depth)
+        return features.reshape(len(self.documents), -1)
 
     def sampled(
         self, level: float, fused: FloatArray, rng: np.random.Generator
@@ -99,13 +99,13 @@ def _candidates(
     number = {document: i for i, document in enumerate(documents)}
     places = np.zeros((len(of_runs), len(documents)), np.int64)
     shares = np.zeros((len(of_runs), len(documents)))
-    for s, (ranking, own) in enumerate(zip(of_runs, scores, strict=True)):
+    for s, (ranking, values) in enumerate(zip(of_runs, scores, strict=True)):
         at = [number[document] for document in ranking or ()]
         places[s, at] = np.arange(1, len(at) + 1)
-        shares[s, at] = shares_of_scores(-np.arange(len(at), dtype=float) if own is None else own)
+        shares[s, at] = shares_of_scores(-np.arange(len(at), dtype=float) if values is None else values)
     lookup = judgments.lookup(query)
     judged = np.array([lookup.get(document, -1) for document in documents], np.int64)
-    grades = np.append(judgments.grades, np.nan)[judged]
+    grades = np.append(judgments.grades, np.nan)[judged]  # -1, without a judgment, takes the nan at the end
     return Candidates(
         query=query, documents=tuple(documents), places=places, shares=shares, judged=judged,
         grades=np.where(grades < 0, np.nan, grades),
@@ -115,9 +115,9 @@ def _candidates(
 
 
 def learnable(
-    made: Candidates, names: Sequence[str], depths: IntArray, level: float, fused: FloatArray, seed: int
+    candidates: Candidates, names: Sequence[str], depths: IntArray, level: float, fused: FloatArray, seed: int
 ) -> TrainingQuery:
     """Return what can be learnt from the documents of one query."""
-    relevant, others, counts = made.sampled(level, fused, np.random.default_rng([seed, made.query]))
-    features = made.features(names, depths).astype(np.float32)
+    relevant, others, counts = candidates.sampled(level, fused, np.random.default_rng([seed, candidates.query]))
+    features = candidates.features(names, depths).astype(np.float32)
     return TrainingQuery(features[np.concatenate([relevant, others])], len(relevant), counts.astype(np.float32))

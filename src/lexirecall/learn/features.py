@@ -55,7 +55,7 @@ FEATURES: Mapping[str, Callable[[IntArray, FloatArray, int], FloatArray]] = {
 """From the places of documents, counted from 1, their scores from 0 to 1, and the length of the run's longest list."""
 
 
-def parse_features(given: str | Sequence[str] | None) -> tuple[str, ...]:
+def parse_features(features: str | Sequence[str] | None) -> tuple[str, ...]:
     """Return the features that are asked for, each once, in the order of FEATURES; all of them for None.
 
     >>> parse_features("retrieved,log"), parse_features(None)
@@ -65,9 +65,13 @@ def parse_features(given: str | Sequence[str] | None) -> tuple[str, ...]:
     lexirecall.errors.UsageError: unknown features 'rank', 'depth'
       choose from score, reciprocal, log, retrieved
     """
-    if given is None:
+    if features is None:
         return tuple(FEATURES)
-    names = [name.strip() for each in ([given] if isinstance(given, str) else given) for name in str(each).split(",")]
+    names = [
+        name.strip()
+        for part in ([features] if isinstance(features, str) else features)
+        for name in str(part).split(",")
+    ]
     if not names:
         raise UsageError("no features are given", remedy=f"choose from {', '.join(FEATURES)}")
     if unknown := [name for name in dict.fromkeys(names) if name not in FEATURES]:

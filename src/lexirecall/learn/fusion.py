@@ -88,9 +88,9 @@ def fuse(qrels: Qrels | Positions, runs: Runs | None = None, measures: Names | N
         raise UsageError("no runs are given", remedy="give judgments and two or more runs")
     check_fusible(Conventions(**among(Conventions, options)), Sources(**among(Sources, options)))
     check_number(num_given(qrels, runs, options))
-    given = load_weights(recipe.weights)
+    weights = load_weights(recipe.weights)
     fusion = read_fusion(qrels, runs, recipe, policies, rows, options)
-    return fusion.answer(given)
+    return fusion.answer(weights)
 
 
 def read_fusion(
@@ -144,14 +144,14 @@ class Fusion:
     @cached_property
     def depths(self) -> IntArray:
         """The length of the longest list of each run, [S]."""
-        return np.asarray(np.max([own.lengths for own in self.field.candidates], axis=0))
+        return np.asarray(np.max([candidates.lengths for candidates in self.field.candidates], axis=0))
 
     @cached_property
     def eligible(self) -> IntArray:
         """The queries that count and that something can be learnt from: some run retrieves a relevant document."""
         level, counts = self.policies.level, self.policies.eligible(self.lists.judgments)
-        known = (own for own in self.field.candidates if counts[own.query])
-        return np.array([own.query for own in known if own.is_relevant(level).any()], np.int64)
+        known = (candidates for candidates in self.field.candidates if counts[candidates.query])
+        return np.array([candidates.query for candidates in known if candidates.is_relevant(level).any()], np.int64)
 
     @cached_property
     def singles(self) -> list[RunPositions]:
@@ -170,7 +170,9 @@ class Fusion:
     def baselines(self) -> list[RunPositions]:
         """What needs no learning, RRF first."""
         return [
-            self.field.scored(name, [fused(own.places, own.shares) for own in self.field.candidates])
+            self.field.scored(
+                name, [fused(candidates.places, candidates.shares) for candidates in self.field.candidates]
+            )
             for name, fused in BASELINES.items()
         ]
 
@@ -195,45 +197,52 @@ class Fusion:
             problem = f"folds is {folds}, but there are only {found}"
             raise UsageError(problem, remedy=f"--folds {number}, or folds={number} in Python, leaves one query out")
 
-    def answer(self, given: FusionWeights | None) -> FusedRun:
+    def answer(self, weights: FusionWeights | None) -> FusedRun:
         """Rank all queries by weights that never saw them, and compare."""
         if not len(self.eligible):
             raise DataError(
                 "no run retrieves a relevant document, and there is nothing to fuse for",
                 remedy="check that judgments and runs are of the same collection",
             )
-        if given is not None:
+        is_learnt = weights is None
+        if weights is not None:
             queries = range(len(self.field.candidates))
-            table = given.of_runs(self.names)
-            weights, models = given, [FoldModel(None, tuple(queries), None, None, given.is_rrf)]
-            scores = [self.scored(q, given.features, None if given.is_rrf else table) for q in queries]
+            table = weights.of_runs(self.names)
+            models = [FoldModel(None, tuple(queries), None, None, weights.is_rrf)]
+            scores = [self.scored(q, weights.features, None if weights.is_rrf else table) for q in queries]
         else:
             self.check_number()
             features = parse_features(self.recipe.features)
             scores, models, last = self.learnt(features)
             weights = self._named(last, features)
         runs, best_runs = self.compared(scores)
-        return self._made(scores, runs, weights, self._with_best(models, best_runs), is_learnt=given is None)
+        return self._made(scores, runs, weights, self._with_best(models, best_runs), is_learnt=is_learnt)
 
     def scored(self, query: int, features: Sequence[str], weights: FloatArray | None) -> FloatArray:
         """Return the score of each candidate of a query; without weights, that of RRF."""
-        own = self.field.candidates[query]
+        candidates = self.field.candidates[query]
         if weights is None:
-            return BASELINES["RRF"](own.places, own.shares)
-        made = own.features(features, self.depths) @ weights
-        return np.asarray(made.round(DECIMALS) + 0.0)  # without the sign of a zero
+            return BASELINES["RRF"](candidates.places, candidates.shares)
+        scores = candidates.features(features, self.depths) @ weights
+        return np.asarray(scores.round(DECIMALS) + 0.0)  # without the sign of a zero
 
     def learnt(self, features: tuple[str, ...]) -> tuple[list[FloatArray], list[FoldModel], ChosenModel]:
         """Return the scores of all candidates, by weights of the other folds, and the weights of all folds."""
         settings = settings_to_try(self.recipe.discount, self.recipe.regularization)
         with Progress("learning", num_fits(self.folds, len(settings)), shown=self.show_progress) as progress:
             learner = self.learner(features, settings, progress)
-            chosen = [choose(learner, self.folds, each, self.judge(features)) for each in range(len(self.folds))]
+            chosen = [
+                choose(learner, self.folds, held_out, self.judge(features)) for held_out in range(len(self.folds))
+            ]
             last = choose(learner, self.folds, None, self.judge(features))
-        weights = {query: own.weights for fold, own in zip(self.folds, chosen, strict=True) for query in fold.tolist()}
+        weights = {
+            query: model.weights for fold, model in zip(self.folds, chosen, strict=True) for query in fold.tolist()
+        }
         number = len(self.field.candidates)
         scores = [self.scored(query, features, weights.get(query, last.weights)) for query in range(number)]
-        models = [_fold(f, fold.tolist(), own) for f, (fold, own) in enumerate(zip(self.folds, chosen, strict=True), 1)]
+        models = [
+            _fold(f, fold.tolist(), model) for f, (fold, model) in enumerate(zip(self.folds, chosen, strict=True), 1)
+        ]
         others = [query for query in range(number) if query not in weights]
         return scores, [*models, *([_fold(None, others, last)] if others else [])], last
 
@@ -242,8 +251,10 @@ class Fusion:
         level, seed, rrf = self.policies.level, self.recipe.seed, BASELINES["RRF"]
         of_queries = (self.field.candidates[query] for query in self.eligible.tolist())
         learnables = {
-            own.query: learnable(own, features, self.depths, level, rrf(own.places, own.shares), seed)
-            for own in of_queries
+            candidates.query: learnable(
+                candidates, features, self.depths, level, rrf(candidates.places, candidates.shares), seed
+            )
+            for candidates in of_queries
         }
         return Learner(learnables, self.losses, settings, self.recipe.allow_negative, progress)
 
@@ -254,10 +265,10 @@ class Fusion:
             number = len(next(iter(ranked_by.values())))
             scores: list[list[FloatArray | None]] = [[None] * len(self.field.candidates) for _ in range(number)]
             for query, weights in ranked_by.items():
-                made = self.scored(query, features, np.stack(weights, axis=1))
-                for own, column in zip(scores, made.T, strict=True):
-                    own[query] = column
-            runs = [self.field.scored(str(c), own) for c, own in enumerate(scores)]
+                table = self.scored(query, features, np.stack(weights, axis=1))
+                for by_query, column in zip(scores, table.T, strict=True):
+                    by_query[query] = column
+            runs = [self.field.scored(str(c), by_query) for c, by_query in enumerate(scores)]
             chosen = best_of(self.field.positions(runs), self.rows[0], self.policies, queries)
             return chosen, self.gains(runs[chosen], queries)
 
@@ -287,23 +298,26 @@ class Fusion:
             training = np.setdiff1d(self.eligible, fold)
             held_out |= dict.fromkeys(fold.tolist(), best_of(together, self.rows[0], self.policies, training))
         overall = best_of(together, self.rows[0], self.policies, self.eligible)
-        chosen = {own.query: held_out.get(own.query, overall) for own in field.candidates}
-        places = [own.places[s] if own.answered[s := chosen[own.query]] else None for own in field.candidates]
+        chosen = {candidates.query: held_out.get(candidates.query, overall) for candidates in field.candidates}
+        places = [
+            candidates.places[s] if candidates.answered[s := chosen[candidates.query]] else None
+            for candidates in field.candidates
+        ]
         return [*runs, field.run(BEST_RUN, places)], chosen
 
     def _with_best(self, models: Sequence[FoldModel], best_runs: Mapping[int, int]) -> tuple[FoldModel, ...]:
         """Return the folds with the single run that was best on other queries."""
 
-        def best(own: FoldModel) -> str | None:
-            names = {self.names[best_runs[query]] for query in own.queries if query in best_runs}
+        def best(model: FoldModel) -> str | None:
+            names = {self.names[best_runs[query]] for query in model.queries if query in best_runs}
             return names.pop() if len(names) == 1 else None
 
-        return tuple(own._replace(best_run=best(own)) for own in models)
+        return tuple(model._replace(best_run=best(model)) for model in models)
 
     def _named(self, last: ChosenModel, features: tuple[str, ...]) -> FusionWeights:
-        features, own = (RRF, np.ones(len(self.names))) if last.weights is None else (features, last.weights)
-        table = own.reshape(len(self.names), len(features)).tolist()
-        runs = {name: dict(zip(features, own, strict=True)) for name, own in zip(self.names, table, strict=True)}
+        features, weights = (RRF, np.ones(len(self.names))) if last.weights is None else (features, last.weights)
+        table = weights.reshape(len(self.names), len(features)).tolist()
+        runs = {name: dict(zip(features, row, strict=True)) for name, row in zip(self.names, table, strict=True)}
         queries = tuple(self.lists.judgments.queries[query] for query in self.eligible.tolist())
         return FusionWeights(runs, features, *last.settings, last.num_queries, queries)
 
@@ -319,10 +333,10 @@ class Fusion:
         everything = self.field.positions([*runs, *self.singles])
         among_fused = self.field.positions(runs)
         evaluated, _ = scores_of(everything, self.rows, self.policies)
-        own, _ = scores_of(among_fused, self.rows, self.policies)
-        pairs = pairs_under(own.measures, among_fused, self.policies, [0])
-        comparison = compare_scores(own, pairs, TESTING, references=[0])
-        cautions = comparison.notes[len(own.notes) :]
+        fused_scores, _ = scores_of(among_fused, self.rows, self.policies)
+        pairs = pairs_under(fused_scores.measures, among_fused, self.policies, [0])
+        comparison = compare_scores(fused_scores, pairs, TESTING, references=[0])
+        cautions = comparison.notes[len(fused_scores.notes) :]
         return FusedRun(
             runs=self.names,
             queries=self.lists.judgments.queries,
@@ -354,19 +368,21 @@ class Fusion:
     def _notes(self, *, is_learnt: bool) -> Iterator[Note]:
         judgments, level = self.lists.judgments, self.policies.level
         without = [
-            run.name for run in self.lists.runs if any(q not in run.scores for q, own in run.lists.items() if own)
+            run.name
+            for run in self.lists.runs
+            if any(q not in run.scores for q, documents in run.lists.items() if documents)
         ]
         if without:
             text = f"{counted(len(without), 'run')} without scores ({listed(without, NAMED)}): ranks take their place"
             yield Note("no scores", text, len(without))
-        number = sum(len(own.documents) for own in self.field.candidates)
-        unjudged = sum(int(np.isnan(own.grades).sum()) for own in self.field.candidates)
+        number = sum(len(candidates.documents) for candidates in self.field.candidates)
+        unjudged = sum(int(np.isnan(candidates.grades).sum()) for candidates in self.field.candidates)
         if unjudged:
             share = percent(unjudged / number)
             where = ", in learning too" if is_learnt else ""
             text = f"{share} of the documents are unjudged: they count as not relevant{where}"
             yield Note("unjudged documents", text, unjudged)
-        found = np.array([int(own.is_relevant(level).sum()) for own in self.field.candidates])
+        found = np.array([int(candidates.is_relevant(level).sum()) for candidates in self.field.candidates])
         missed = np.where(self.policies.eligible(judgments), judgments.num_relevant(level) - found, 0)
         if missed.any():
             where = counted(int(np.count_nonzero(missed)), "query")
@@ -387,6 +403,6 @@ class Fusion:
             yield Note("not fused", text, len(strangers))
 
 
-def _fold(number: int | None, queries: Sequence[int], own: ChosenModel) -> FoldModel:
-    is_rrf = own.weights is None
-    return FoldModel(number, tuple(queries), None if is_rrf else own.settings, None, is_rrf)
+def _fold(number: int | None, queries: Sequence[int], model: ChosenModel) -> FoldModel:
+    is_rrf = model.weights is None
+    return FoldModel(number, tuple(queries), None if is_rrf else model.settings, None, is_rrf)

@@ -78,7 +78,7 @@ class FusedRun(DisplayedResult, Convertible):
     frame_library: str = ""
 
     def __repr__(self) -> str:
-        number = sum(len(own.documents) for own in self.candidates)
+        number = sum(len(candidates.documents) for candidates in self.candidates)
         size = f"{counted(len(self.runs), 'run')}, {counted(len(self.queries), 'query')}, {counted(number, 'document')}"
         by_rrf = f", RRF in {self.num_rrf}" if self.num_rrf else ""
         how = f"learnt in {self.num_folds - self.num_rrf} folds{by_rrf}" if self.is_learnt else "with given weights"
@@ -87,20 +87,20 @@ class FusedRun(DisplayedResult, Convertible):
     @property
     def num_folds(self) -> int:
         """How many folds there were; 0 with given weights."""
-        return sum(own.number is not None for own in self.folds)
+        return sum(fold.number is not None for fold in self.folds)
 
     @property
     def num_rrf(self) -> int:
         """In how many of the folds the fused run is RRF."""
-        return sum(own.is_rrf for own in self.folds if own.number is not None)
+        return sum(fold.is_rrf for fold in self.folds if fold.number is not None)
 
     def rankings(self) -> Iterator[tuple[bytes, list[tuple[bytes, float]]]]:
         """Give the fused ranking of each query that any run answers: documents with their scores, the best first."""
-        for own, scores in zip(self.candidates, self.fused, strict=True):
-            if own.documents:
+        for candidates, scores in zip(self.candidates, self.fused, strict=True):
+            if candidates.documents:
                 order = np.argsort(-scores, kind="stable")  # candidates are by id already, the highest first
                 pairs = zip(order.tolist(), scores[order].tolist(), strict=True)
-                yield self.query_id(own.query), [(own.documents[at], score) for at, score in pairs]
+                yield self.query_id(candidates.query), [(candidates.documents[at], score) for at, score in pairs]
 
     def query_id(self, query: int) -> bytes:
         """Return the id of a query as it was read."""
@@ -108,14 +108,17 @@ class FusedRun(DisplayedResult, Convertible):
 
     def to_dict(self) -> dict[str, dict[str, float]]:
         """Return {query: {document: score}}, the best document first: a run like any other."""
-        return {to_text(query): {to_text(document): score for document, score in own} for query, own in self.rankings()}
+        return {
+            to_text(query): {to_text(document): score for document, score in ranking}
+            for query, ranking in self.rankings()
+        }
 
     def to_trec(self) -> str:
         """Return the fused run as TREC text: every document of any run."""
         lines = []
-        for query, own in self.rankings():
+        for query, ranking in self.rankings():
             if broken := next(
-                (each for each in (query, *(document for document, _ in own)) if len(each.split()) != 1), None
+                (text for text in (query, *(document for document, _ in ranking)) if len(text.split()) != 1), None
             ):
                 problem = f"the id {shown(broken)} holds a blank, which a run in TREC text cannot hold"
                 raise DataError(problem, remedy=_RENAME)
@@ -125,7 +128,7 @@ class FusedRun(DisplayedResult, Convertible):
             name = to_text(query)
             lines += [
                 f"{name} Q0 {to_text(document)} {rank} {score:.{RRF_DECIMALS}f} {FUSED}\n"
-                for rank, (document, score) in enumerate(own, 1)
+                for rank, (document, score) in enumerate(ranking, 1)
             ]
         return "".join(lines)
 
@@ -182,7 +185,7 @@ class FusedRun(DisplayedResult, Convertible):
     def _conversion(self) -> tuple[ColumnValues, str]:
         from lexirecall.learn.fusiontables import COLUMNS
 
-        names = ("kind", *dict.fromkeys(name for own in COLUMNS.values() for name in own))
+        names = ("kind", *dict.fromkeys(name for columns in COLUMNS.values() for name in columns))
         return columns_of(self._filled(names), names), self.frame_library
 
 

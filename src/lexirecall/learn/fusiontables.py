@@ -21,10 +21,10 @@ COLUMNS = {
 """The columns of each kind of row, after `kind`."""
 
 
-def rows_of(made: FusedRun, kinds: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+def rows_of(fused: FusedRun, kinds: tuple[str, ...]) -> Iterator[dict[str, Any]]:
     """Give the rows of some kinds."""
     for kind in kinds:
-        for row in KINDS[kind](made):
+        for row in KINDS[kind](fused):
             yield {"kind": kind, **row}
 
 
@@ -33,8 +33,8 @@ def role_of(run: str) -> str:
     return "fused" if run == FUSED else "baseline" if run in (*BASELINES, BEST_RUN) else "run"
 
 
-def _mean_rows(made: FusedRun) -> Iterator[dict[str, Any]]:
-    averages = made.scores.averages
+def _mean_rows(fused: FusedRun) -> Iterator[dict[str, Any]]:
+    averages = fused.scores.averages
     for s, run in enumerate(averages.runs):
         for c, measure in enumerate(averages.measures):
             value, queries = float(averages.means[s, c]), int(averages.counts[s, c])
@@ -47,28 +47,28 @@ def _mean_rows(made: FusedRun) -> Iterator[dict[str, Any]]:
             }
 
 
-def _pair_rows(made: FusedRun) -> Iterator[dict[str, Any]]:
-    for row in made.comparison.rows():
+def _pair_rows(fused: FusedRun) -> Iterator[dict[str, Any]]:
+    for row in fused.comparison.rows():
         yield {name: row[name] for name in COLUMNS["pair"]}
 
 
-def _fold_rows(made: FusedRun) -> Iterator[dict[str, Any]]:
-    for own in made.folds:
-        discount, regularization = (None, None) if own.settings is None else own.settings
+def _fold_rows(fused: FusedRun) -> Iterator[dict[str, Any]]:
+    for fold in fused.folds:
+        discount, regularization = (None, None) if fold.settings is None else fold.settings
         yield {
-            "fold": own.number,
-            "queries": len(own.queries),
-            "way": "RRF" if own.is_rrf else "learnt",
+            "fold": fold.number,
+            "queries": len(fold.queries),
+            "way": "RRF" if fold.is_rrf else "learnt",
             "discount": discount,
             "regularization": regularization,
-            "best_run": own.best_run,
+            "best_run": fold.best_run,
         }
 
 
-def _weight_rows(made: FusedRun) -> Iterator[dict[str, Any]]:
-    for run in made.runs:
-        for feature in made.weights.features:
-            yield {"run": run, "feature": feature, "weight": made.weights.runs[run][feature]}
+def _weight_rows(fused: FusedRun) -> Iterator[dict[str, Any]]:
+    for run in fused.runs:
+        for feature in fused.weights.features:
+            yield {"run": run, "feature": feature, "weight": fused.weights.runs[run][feature]}
 
 
 KINDS: dict[str, Callable[[FusedRun], Iterator[dict[str, Any]]]] = {
@@ -77,19 +77,19 @@ KINDS: dict[str, Callable[[FusedRun], Iterator[dict[str, Any]]]] = {
 """The rows of each kind."""
 
 
-def tables_of(made: FusedRun) -> dict[str, Table]:
+def tables_of(fused: FusedRun) -> dict[str, Table]:
     """Lay out means, pairs, folds and weights, by title."""
     tables = {
-        "Runs": made.scores.averages.table(),
-        "Fused beside each other way": made.comparison.pairs_table(),
-        "Folds": _folds(made),
-        "Weights": _weights(made),
+        "Runs": fused.scores.averages.table(),
+        "Fused beside each other way": fused.comparison.pairs_table(),
+        "Folds": _folds(fused),
+        "Weights": _weights(fused),
     }
     return {title: table for title, table in tables.items() if table.rows}
 
 
-def _folds(made: FusedRun) -> Table:
-    if not made.is_learnt:
+def _folds(fused: FusedRun) -> Table:
+    if not fused.is_learnt:
         return Table((), ())
     rows = tuple(
         (
@@ -99,20 +99,25 @@ def _folds(made: FusedRun) -> Table:
             *("-" if row[name] is None else f"{row[name]:g}" for name in ("discount", "regularization")),
             row["best_run"] or "-",
         )
-        for row in _fold_rows(made)
+        for row in _fold_rows(fused)
     )
     footnote = "chosen on the queries of the other folds; none: queries without a relevant document in any run"
     columns = ("fold", "queries", "way", "discount", "regularization", BEST_RUN)
     return Table(columns, rows, texts=frozenset({2, 5}), footnote=footnote)
 
 
-def _weights(made: FusedRun) -> Table:
-    own = made.weights
-    order = sorted(made.runs, key=lambda run: -sum(own.runs[run].values()))
+def _weights(fused: FusedRun) -> Table:
+    weights = fused.weights
+    order = sorted(fused.runs, key=lambda run: -sum(weights.runs[run].values()))
     rows = tuple(
-        (run, *(number(own.runs[run][name], 3) for name in own.features), number(sum(own.runs[run].values()), 3))
+        (
+            run,
+            *(number(weights.runs[run][name], 3) for name in weights.features),
+            number(sum(weights.runs[run].values()), 3),
+        )
         for run in order
     )
-    how = f"fitted on {own.num_queries:,} queries with discount {own.discount:g}, regularization {own.regularization:g}"
-    how = f"equal weights of reciprocal ranks, which are RRF, from {own.num_queries:,} queries" if own.is_rrf else how
-    return Table(("run", *own.features, "sum"), rows, footnote=how)
+    queries = f"{weights.num_queries:,} queries"
+    how = f"fitted on {queries} with discount {weights.discount:g}, regularization {weights.regularization:g}"
+    how = f"equal weights of reciprocal ranks, which are RRF, from {queries}" if weights.is_rrf else how
+    return Table(("run", *weights.features, "sum"), rows, footnote=how)

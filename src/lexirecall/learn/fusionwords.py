@@ -13,32 +13,32 @@ from lexirecall.learn.fusionresult import FusedRun
 from lexirecall.tables import number
 
 
-def sentences_on(made: FusedRun) -> Iterator[str]:
+def sentences_on(fused: FusedRun) -> Iterator[str]:
     """Say how queries were ranked, and what is gained or lost."""
-    yield _on_learning(made)
-    directions = {str(own.measure): own.measure.direction for own in made.comparison.measures}
-    rows = [{**row, "direction": directions[row["measure"]]} for row in made.comparison.rows()]
+    yield _on_learning(fused)
+    directions = {str(compared.measure): compared.measure.direction for compared in fused.comparison.measures}
+    rows = [{**row, "direction": directions[row["measure"]]} for row in fused.comparison.rows()]
     for other in dict.fromkeys(row["b"] for row in rows):
         name = f"the {other}" if other == BEST_RUN else other
-        yield _on_pair(name, [row for row in rows if row["b"] == other], made.comparison.alpha)
+        yield _on_pair(name, [row for row in rows if row["b"] == other], fused.comparison.alpha)
 
 
-def _on_learning(made: FusedRun) -> str:
-    own = made.weights
-    if not made.is_learnt:
-        learnt = f"weights that were learnt on {counted(own.num_queries, 'query')}"
-        way = f"RRF, which is what {learnt} come to" if own.is_rrf else learnt
-        return f"{counted(len(made.queries), 'query')} ranked by {way}; nothing was learnt here."
-    folds = [each for each in made.folds if each.number is not None]
-    queries = counted(sum(len(each.queries) for each in folds), "query")
+def _on_learning(fused: FusedRun) -> str:
+    weights = fused.weights
+    if not fused.is_learnt:
+        learnt = f"weights that were learnt on {counted(weights.num_queries, 'query')}"
+        way = f"RRF, which is what {learnt} come to" if weights.is_rrf else learnt
+        return f"{counted(len(fused.queries), 'query')} ranked by {way}; nothing was learnt here."
+    folds = [fold for fold in fused.folds if fold.number is not None]
+    queries = counted(sum(len(fold.queries) for fold in folds), "query")
     learnt = "ranked by weights that were learnt on the other folds: every number below is of queries that the weights"
-    if not made.num_rrf:
+    if not fused.num_rrf:
         return f"{queries} in {len(folds)} folds, each {learnt} never saw."
-    why = f"on the other folds, learnt weights show no gain over it in {made.comparison.measures[0].measure}"
-    if made.num_rrf == len(folds):
+    why = f"on the other folds, learnt weights show no gain over it in {fused.comparison.measures[0].measure}"
+    if fused.num_rrf == len(folds):
         return f"The fused run is RRF, in all {len(folds)} folds ({queries}): {why}."
-    by_rrf = sum(len(each.queries) for each in folds if each.is_rrf)
-    where = f"in {made.num_rrf} of {len(folds)} folds ({by_rrf:,} of {queries})"
+    by_rrf = sum(len(fold.queries) for fold in folds if fold.is_rrf)
+    where = f"in {fused.num_rrf} of {len(folds)} folds ({by_rrf:,} of {queries})"
     return f"The fused run is RRF {where}: {why}. The rest is {learnt} never saw."
 
 

@@ -47,7 +47,7 @@ def settings_to_try(discount: float | None, regularization: float | None) -> lis
     """
     discounts = DISCOUNTS if discount is None else (discount,)
     regularizations = REGULARIZATIONS if regularization is None else (regularization,)
-    return [Tuning(*each) for each in product(discounts, regularizations)]
+    return [Tuning(*pair) for pair in product(discounts, regularizations)]
 
 
 def folds_of(queries: IntArray, folds: int, seed: int) -> list[IntArray]:
@@ -85,12 +85,13 @@ def mean_values(positions: Positions, row: Evaluable, policies: Policies, querie
     if not kept.size:
         return np.zeros(len(values))
     if not np.isfinite(kept).all():
-        kept = np.stack([((own > kept).sum(axis=0) + (own == kept).sum(axis=0) / 2) / len(kept) for own in kept])
+        kept = np.stack([((run > kept).sum(axis=0) + (run == kept).sum(axis=0) / 2) / len(kept) for run in kept])
     return np.asarray(kept.mean(axis=1))
 
 
 def best_of(positions: Positions, row: Evaluable, policies: Policies, queries: IntArray) -> int:
     """Return which run is best on some queries; of equal ones the first."""
+    # rounded, so that the order in which values are added up does not choose between equal runs
     return int(np.argmax(mean_values(positions, row, policies, queries).round(12)))
 
 
@@ -118,14 +119,17 @@ class Learner:
         return self._fitted[key]
 
     def _paths(self, queries: Sequence[TrainingQuery]) -> Iterator[tuple[Tuning, FloatArray]]:
-        for discount in dict.fromkeys(each.discount for each in self.settings):
+        descending = sorted(self.settings, key=lambda tuning: -tuning.regularization)
+        for discount in dict.fromkeys(tuning.discount for tuning in self.settings):
             weights: FloatArray | None = None
-            for each in sorted(self.settings, key=lambda own: -own.regularization):
-                if each.discount == discount:
+            for tuning in descending:
+                if tuning.discount == discount:
                     loss = self.losses(discount)
-                    weights = fit(queries, loss, each.regularization, start=weights, allow_negative=self.allow_negative)
+                    weights = fit(
+                        queries, loss, tuning.regularization, start=weights, allow_negative=self.allow_negative
+                    )
                     self.progress.advance(1)
-                    yield each, weights
+                    yield tuning, weights
 
 
 def num_fits(folds: Sequence[IntArray], num_settings: int) -> int:
@@ -165,7 +169,7 @@ def choose(learner: Learner, folds: Sequence[IntArray], held_out: int | None, ju
     ranked_by: dict[int, list[FloatArray]] = {}
     for inner in inner_folds(folds, held_out):
         models = learner.models(np.setdiff1d(training, inner))
-        ranked_by |= {query: [models[each] for each in learner.settings] for query in inner.tolist()}
+        ranked_by |= {query: [models[tuning] for tuning in learner.settings] for query in inner.tolist()}
     best, gains = judge(ranked_by, training)
     settings = learner.settings[best]
     weights = learner.models(training)[settings]

@@ -46,14 +46,14 @@ class RankingField:
     def run(self, name: str, places: Sequence[IntArray | None]) -> RunPositions:
         """Return a run, given the place of each candidate for each query: 0 if it is not retrieved, None if nothing."""
         rows, lengths = [np.zeros((0, 5), np.int64)], np.full(len(places), -1, np.int64)
-        for own, at in zip(self.candidates, places, strict=True):
+        for candidates, at in zip(self.candidates, places, strict=True):
             if at is None:
                 continue
-            lengths[own.query] = int(at.max(initial=0))
-            found = np.flatnonzero((own.judged >= 0) & (at > 0))
+            lengths[candidates.query] = int(at.max(initial=0))
+            found = np.flatnonzero((candidates.judged >= 0) & (at > 0))
             found = found[np.argsort(at[found])]
             rows.append(np.zeros((len(found), 5), np.int64))
-            rows[-1][:, 0], rows[-1][:, 1], rows[-1][:, 2] = own.query, at[found], own.judged[found]
+            rows[-1][:, 0], rows[-1][:, 1], rows[-1][:, 2] = candidates.query, at[found], candidates.judged[found]
         tracks = tracks_of(np.concatenate(rows), len(self.candidates))
         return assemble(
             name, self.judgments, replace(self.conventions, depth=None), tracks, lengths,
@@ -62,11 +62,13 @@ class RankingField:
 
     def scored(self, name: str, scores: Sequence[FloatArray | None]) -> RunPositions:
         """Return a run that ranks all candidates of a query by their scores; None if it does not answer."""
-        return self.run(name, [None if own is None or not len(own) else places_by(own) for own in scores])
+        return self.run(name, [None if values is None or not len(values) else places_by(values) for values in scores])
 
     def single(self, name: str, run: int) -> RunPositions:
         """Return one of the runs as it is."""
-        return self.run(name, [own.places[run] if own.answered[run] else None for own in self.candidates])
+        return self.run(
+            name, [candidates.places[run] if candidates.answered[run] else None for candidates in self.candidates]
+        )
 
     def positions(self, runs: Sequence[RunPositions]) -> Positions:
         """Put runs together."""

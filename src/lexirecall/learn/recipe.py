@@ -93,8 +93,8 @@ class Recipe:
 
     def _check_alone(self) -> None:
         """Raise if something is said about learning, and nothing is learnt."""
-        given = {"features": self.features, "discount": self.discount, "regularization": self.regularization}
-        names = [name for name, value in given.items() if value is not None]
+        settings = {"features": self.features, "discount": self.discount, "regularization": self.regularization}
+        names = [name for name, value in settings.items() if value is not None]
         names += ["allow_negative"] if self.allow_negative else []
         if names:
             problem = f"{' and '.join(names)} would say how to learn, but weights are given, and nothing is learnt"

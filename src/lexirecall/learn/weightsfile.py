@@ -59,8 +59,8 @@ class FusionWeights:
         >>> [FusionWeights({"a": one, "b": b}, tuple(one), 0.9, 0.01, 9).is_rrf for b in (one, two)]
         [True, False]
         """
-        kept = [{name: weight for name, weight in own.items() if weight} for own in self.runs.values()]
-        return tuple(kept[0]) == RRF and kept[0][RRF[0]] > 0 and all(own == kept[0] for own in kept)
+        kept = [{name: weight for name, weight in weights.items() if weight} for weights in self.runs.values()]
+        return tuple(kept[0]) == RRF and kept[0][RRF[0]] > 0 and all(weights == kept[0] for weights in kept)
 
     def to_json(self) -> str:
         """Return the file."""
@@ -68,7 +68,7 @@ class FusionWeights:
             "format": FORMAT, "version": FORMAT_VERSION, "lexirecall": VERSION,
             "features": list(self.features), "discount": self.discount,
             "regularization": self.regularization, "queries": self.num_queries, "query_ids": list(self.queries),
-            "runs": {name: dict(own) for name, own in self.runs.items()},
+            "runs": {name: dict(weights) for name, weights in self.runs.items()},
         }  # fmt: skip
         return json.dumps(content, indent=2) + "\n"
 
@@ -90,13 +90,13 @@ class FusionWeights:
         values: list[Any] = [content.get(key) for key in keys]
         features, runs, query_ids, *numbers = values
         wrong = _problem_with(features, runs)
-        if wrong is None and not all(_is_number(each) for each in numbers):
+        if wrong is None and not all(_is_number(value) for value in numbers):
             wrong = "discount, regularization and queries must be numbers"
-        if wrong is None and not (isinstance(query_ids, list) and all(isinstance(each, str) for each in query_ids)):
+        if wrong is None and not (isinstance(query_ids, list) and all(isinstance(query, str) for query in query_ids)):
             wrong = "query_ids must be a list of texts"
         if wrong is not None:
             raise FormatError(name, None, wrong, remedy=_REMEDY)
-        discount, regularization, number = (float(each) for each in numbers)
+        discount, regularization, number = (float(value) for value in numbers)
         return cls(
             runs=runs, features=tuple(features), discount=discount, regularization=regularization,
             num_queries=int(number), queries=tuple(query_ids),
@@ -126,8 +126,8 @@ def _problem_with(features: Any, runs: Any) -> str | None:
         return "there are no runs"
     wrong = [
         name
-        for name, own in runs.items()
-        if not isinstance(own, dict) or {*own} != {*features} or not all(map(_is_number, own.values()))
+        for name, weights in runs.items()
+        if not isinstance(weights, dict) or {*weights} != {*features} or not all(map(_is_number, weights.values()))
     ]
     return f"not every feature has a number for {listed(map(repr, wrong), _NAMED)}" if wrong else None
 
@@ -136,9 +136,9 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def load_weights(given: "str | os.PathLike[str] | FusionWeights | None") -> FusionWeights | None:
+def load_weights(weights: "str | os.PathLike[str] | FusionWeights | None") -> FusionWeights | None:
     """Take weights as they are, or read them from a file."""
-    if given is None or isinstance(given, FusionWeights):
-        return given
-    with Source(given) as source:
+    if weights is None or isinstance(weights, FusionWeights):
+        return weights
+    with Source(weights) as source:
         return FusionWeights.from_json(source.read_whole(_LARGEST), source.name)
