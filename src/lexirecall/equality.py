@@ -53,4 +53,4 @@ def is_same(one: Any, other: Any) -> bool:
 
 
 def _has_same_fields(one: Any, other: Any) -> bool:
-    return all(is_same(getattr(one, each.name), getattr(other, each.name)) for each in fields(one) if each.compare)
+    return all(is_same(getattr(one, field.name), getattr(other, field.name)) for field in fields(one) if field.compare)

@@ -254,9 +254,9 @@ def names_in(option: str, value: Any) -> tuple[str, ...]:
     (('min',), ('min', 'max'), ())
     """
     values = () if value is None else tuple(value) if is_several(value) else (value,)
-    for each in values:
-        if not isinstance(each, str):
-            raise UsageError(f"{option} is {each!r:.100}, but must be text, or several texts")
+    for name in values:
+        if not isinstance(name, str):
+            raise UsageError(f"{option} is {name!r:.100}, but must be text, or several texts")
     return values
 
 

@@ -67,9 +67,9 @@ def option_of(field: "Field[Any]") -> Option | None:
 def offered(*records: type) -> Iterator[tuple["Field[Any]", Option]]:
     """Give the fields of records that the command line offers."""
     for record in records:
-        for each in fields(record):
-            if (found := option_of(each)) is not None:
-                yield each, found
+        for field in fields(record):
+            if (found := option_of(field)) is not None:
+                yield field, found
 
 
 def choices_of(record: type, name: str) -> tuple[str, ...]:
@@ -79,10 +79,10 @@ def choices_of(record: type, name: str) -> tuple[str, ...]:
 
 def check_choices(record: Any) -> None:
     """Raise if a field of a record has a value that is not offered; None is allowed if it is the default."""
-    for each, found in offered(type(record)):
-        value = getattr(record, each.name)
-        if found.kind == "choice" and not (value is None and each.default is None):
-            choice(each.name, value, found.choices)
+    for field, found in offered(type(record)):
+        value = getattr(record, field.name)
+        if found.kind == "choice" and not (value is None and field.default is None):
+            choice(field.name, value, found.choices)
 
 
 def names_of(*records: type) -> tuple[str, ...]:
@@ -102,16 +102,16 @@ def taken(record: Callable[..., R], options: dict[str, Any]) -> R:
     >>> taken(Option, options).kind, options
     ('flag', {'other': 1})
     """
-    given = {name: options.pop(name) for name in names_of(record) if name in options}  # type: ignore[arg-type]
-    for each, found in offered(record):  # type: ignore[arg-type]
+    chosen = {name: options.pop(name) for name in names_of(record) if name in options}  # type: ignore[arg-type]
+    for field, found in offered(record):  # type: ignore[arg-type]
         types, what = _TYPES.get(found.kind, ((object,), ""))
-        value = given.get(each.name, each.default)
+        value = chosen.get(field.name, field.default)
         is_truth = type(value).__name__ in ("bool", "bool_")  # numpy's too; to Python, its own is a number
         fits = found.kind == "flag" if is_truth and what else isinstance(value, types)
-        if not (fits or value is each.default):
+        if not (fits or value is field.default):
             text = what.format(", ".join(found.choices))
-            raise UsageError(f"{each.name} is {value!r:.100}, but must be {text}")
-    return record(**given)
+            raise UsageError(f"{field.name} is {value!r:.100}, but must be {text}")
+    return record(**chosen)
 
 
 def takes(*records: type, warns: bool = False) -> Callable[[Callable[P, R]], Callable[P, R]]:
@@ -154,8 +154,10 @@ def takes(*records: type, warns: bool = False) -> Callable[[Callable[P, R]], Cal
 
 def _signature(function: Callable[..., Any], records: tuple[type, ...]) -> inspect.Signature:
     """Return the signature with a keyword for each field instead of `**options`."""
-    own = inspect.signature(function)
-    named = [each for each in own.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
+    signature = inspect.signature(function)
+    named = [
+        parameter for parameter in signature.parameters.values() if parameter.kind is not inspect.Parameter.VAR_KEYWORD
+    ]
     more = [
         inspect.Parameter(
             field.name,
@@ -165,6 +167,6 @@ def _signature(function: Callable[..., Any], records: tuple[type, ...]) -> inspe
         )
         for record in records
         for field in fields(record)
-        if field.name not in own.parameters
+        if field.name not in signature.parameters
     ]
-    return own.replace(parameters=[*named, *more])
+    return signature.replace(parameters=[*named, *more])

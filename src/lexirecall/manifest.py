@@ -241,9 +241,9 @@ class Conventions:
           give --units FILE, or units= in Python
         """
         if units is None:
-            for each in fields(self):
-                if each.name in OF_UNITS and (value := getattr(self, each.name)) != each.default:
-                    problem = f"{each.name} is {value!r}, but there are no units"
+            for setting in fields(self):
+                if setting.name in OF_UNITS and (value := getattr(self, setting.name)) != setting.default:
+                    problem = f"{setting.name} is {value!r}, but there are no units"
                     raise UsageError(problem, remedy="give --units FILE, or units= in Python")
             return
         excluded = {

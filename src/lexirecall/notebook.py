@@ -41,7 +41,7 @@ class TitledTable(NamedTuple):
 CellPart = Union[str, "Table", TitledTable]
 
 
-def facts(kind: str, name: str, said: Mapping[str, str]) -> "Table":
+def facts(kind: str, name: str, texts: Mapping[str, str]) -> "Table":
     """Lay out what there is to say about one thing; what is empty is left out.
 
     >>> print(facts("AP", "average precision", {"formula": "sum", "reference": ""}).to_text())
@@ -50,7 +50,7 @@ def facts(kind: str, name: str, said: Mapping[str, str]) -> "Table":
     """
     from lexirecall.tables import Table  # not on top: only notebooks ask for it
 
-    return Table((kind, name), tuple((fact, text) for fact, text in said.items() if text), numbers_from=2)
+    return Table((kind, name), tuple((fact, text) for fact, text in texts.items() if text), numbers_from=2)
 
 
 class NotebookDisplay(FieldEquality):

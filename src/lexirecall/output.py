@@ -46,9 +46,9 @@ def check_outputs(outputs: Iterable[tuple[str, FilePath | None]], inputs: Iterab
     lexirecall.errors.UsageError: --manifest './out/../out/result.txt' is the same file as -o 'out/result.txt'
       name another file
     """
-    given = list(_paths_of(inputs))
-    files = {identity: path for path in given if (identity := _identity(path)) is not None}
-    folders = {os.path.realpath(path): path for path in given if os.path.isdir(path)}  # noqa: PTH112 - never raises
+    input_paths = list(_paths_of(inputs))
+    files = {identity: path for path in input_paths if (identity := _identity(path)) is not None}
+    folders = {os.path.realpath(path): path for path in input_paths if os.path.isdir(path)}  # noqa: PTH112 - never raises
     seen: dict[Identity, str] = {}
     for option, path in outputs:
         if (identity := _identity(path, is_output=True)) is None:
@@ -74,9 +74,9 @@ def _paths_of(values: Iterable[object]) -> Iterator[str]:
         if isinstance(value, (str, os.PathLike)):
             yield from matching(value)
         elif isinstance(value, Mapping):
-            yield from _paths_of(each for each in value.values() if isinstance(each, (str, os.PathLike)))
+            yield from _paths_of(run for run in value.values() if isinstance(run, (str, os.PathLike)))
         elif isinstance(value, (list, tuple)):
-            yield from _paths_of(each for each in value if isinstance(each, (str, os.PathLike, Mapping)))
+            yield from _paths_of(run for run in value if isinstance(run, (str, os.PathLike, Mapping)))
 
 
 def _identity(path: FilePath | None, *, is_output: bool = False) -> Identity | None:

@@ -44,9 +44,9 @@ def matching(pattern: str | os.PathLike[str]) -> list[str]:
 
 def regular(paths: Iterable[str]) -> list[str]:
     """Return the files among these; raise if one is no folder either: nobody could tell what was left out."""
-    files = [each for each in paths if not is_folder(each)]
-    for each in files:
-        if not is_file(each):  # a link that leads nowhere, or a pipe, which may never be written to
+    files = [path for path in paths if not is_folder(path)]
+    for path in files:
+        if not is_file(path):  # a link that leads nowhere, or a pipe, which may never be written to
             remedy = "repair or remove it, or name the others one by one"
-            raise FormatError(each, None, "is not a regular file, nor a link to one", remedy=remedy)
+            raise FormatError(path, None, "is not a regular file, nor a link to one", remedy=remedy)
     return files

@@ -68,11 +68,11 @@ class ExactSums:
         >>> ExactSums.joined([ExactSums.of(np.array([[1.0], [2.0]])), ExactSums.of(np.array([[4.0]]))]).rounded()
         array([3., 4.])
         """
-        parts = np.zeros((max(len(each.parts) for each in tables), sum(each.parts.shape[1] for each in tables)))
+        parts = np.zeros((max(len(table.parts) for table in tables), sum(table.parts.shape[1] for table in tables)))
         start = 0
-        for each in tables:
-            parts[: len(each.parts), start : start + each.parts.shape[1]] = each.parts
-            start += each.parts.shape[1]
+        for table in tables:
+            parts[: len(table.parts), start : start + table.parts.shape[1]] = table.parts
+            start += table.parts.shape[1]
         return cls(parts)
 
     def rounded(self) -> FloatArray:

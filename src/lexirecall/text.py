@@ -115,5 +115,7 @@ def isolated(text: str) -> str:
     >>> isolated("abc"), isolated("\u05d0") == "\u2068\u05d0\u2069"
     ('abc', True)
     """
-    is_reversed = not text.isascii() and any(unicodedata.bidirectional(each) in ("R", "AL", "AN") for each in text)
+    is_reversed = not text.isascii() and any(
+        unicodedata.bidirectional(character) in ("R", "AL", "AN") for character in text
+    )
     return f"\u2068{text}\u2069" if is_reversed else text

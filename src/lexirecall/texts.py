@@ -110,16 +110,16 @@ class Texts:
         ('black bears', ['1 of 2 queries has no text'])
         """
         chosen = {
-            role: _WantedTexts({to_bytes(each) for each in ids}, limit)
+            role: _WantedTexts({to_bytes(identifier) for identifier in ids}, limit)
             for role, ids in (("query", queries), ("document", documents))
         }
         roles: set[str] = set()
-        if any(each.ids for each in chosen.values()):
-            size = sum(given.size for given in self.given)
+        if any(wanted.ids for wanted in chosen.values()):
+            size = sum(source.size for source in self.given)
             with Progress("reading texts", size, shown=self.show_progress) as progress:
-                for given in self.given:
-                    with _opened(given, self.columns, progress.advance) as rows:
-                        roles |= _read(given, rows, chosen, judgments)
+                for source in self.given:
+                    with _opened(source, self.columns, progress.advance) as rows:
+                        roles |= _read(source, rows, chosen, judgments)
         return replace(self, chosen=chosen, roles=frozenset(roles))
 
     @property
@@ -145,23 +145,23 @@ class Texts:
         chosen = self.chosen.get(role)
         if chosen is None or identifier not in chosen.ids:
             chosen = _WantedTexts({identifier})
-            for given in self.given:
-                with _opened(given, self.columns) as rows:
-                    _Pass().take(rows(), {role: chosen}, given.name)
+            for source in self.given:
+                with _opened(source, self.columns) as rows:
+                    _Pass().take(rows(), {role: chosen}, source.name)
         return chosen.found.get(identifier)
 
     @property
     def notes(self) -> tuple[Note, ...]:
         """How many of the wanted queries and documents have no text, or several."""
         notes = []
-        for role, each in self.chosen.items():
-            total = counted(len(each.ids), _NOUNS[role])
-            if (missing := len(each.ids) - len(each.found)) and role in self.roles:
+        for role, wanted in self.chosen.items():
+            total = counted(len(wanted.ids), _NOUNS[role])
+            if (missing := len(wanted.ids) - len(wanted.found)) and role in self.roles:
                 have = "has" if missing == 1 else "have"
                 notes.append(Note(f"{_NOUNS[role]} without a text", f"{missing:,} of {total} {have} no text", missing))
-            if each.num_repeated:
-                again = f"{counted(each.num_repeated, 'text')} left out: the {_NOUNS[role]} has another one before"
-                notes.append(Note(f"{_NOUNS[role]} with several texts", again, each.num_repeated))
+            if wanted.num_repeated:
+                again = f"{counted(wanted.num_repeated, 'text')} left out: the {_NOUNS[role]} has another one before"
+                notes.append(Note(f"{_NOUNS[role]} with several texts", again, wanted.num_repeated))
         return tuple(notes)
 
 
@@ -187,15 +187,15 @@ def load_texts(
     """
     if isinstance(paths, Texts):
         return paths
-    given = tuple(_given(paths))
-    if not given:
+    sources = tuple(_given(paths))
+    if not sources:
         raise UsageError("no file of texts is given", remedy="name one, or leave texts out")
-    for each in given:
-        if not isinstance(each.texts, Mapping) and not is_pipe(each.texts):
-            with Source(each.texts) as source:
-                rows = text_rows(source, each.role, columns, told_by_name=not each.is_mixed)
+    for source in sources:
+        if not isinstance(source.texts, Mapping) and not is_pipe(source.texts):
+            with Source(source.texts) as file:
+                rows = text_rows(file, source.role, columns, told_by_name=not source.is_mixed)
                 next(rows, None)  # says what is wrong before any work
-    return Texts(given, columns, show_progress=show_progress)
+    return Texts(sources, columns, show_progress=show_progress)
 
 
 def texts_or_none(texts: Any, columns: Given = None, show_progress: bool | None = False) -> Texts | None:
@@ -225,7 +225,7 @@ def files_named(paths: Any) -> list[str]:
     """
     if paths is None or isinstance(paths, Texts):
         return []
-    return [os.fspath(each.texts) for each in _given(paths) if not isinstance(each.texts, Mapping)]
+    return [os.fspath(source.texts) for source in _given(paths) if not isinstance(source.texts, Mapping)]
 
 
 def shortened(text: str, limit: int = 200) -> str:
@@ -235,7 +235,7 @@ def shortened(text: str, limit: int = 200) -> str:
     ('Bears attack…', 'xxx…')
     """
     looked_at = 16 * limit  # enough, unless it is nearly all blanks
-    line = " ".join("".join(each for each in text[:looked_at] if each not in _DROPPED).split())
+    line = " ".join("".join(character for character in text[:looked_at] if character not in _DROPPED).split())
     whole = visible(line[: limit + 1])
     if len(line) <= limit and len(whole) <= limit and not text[looked_at:].strip():
         return whole
@@ -260,8 +260,8 @@ def _given(paths: Any) -> Iterator[_TextSource]:
             problem = f"texts: unknown kind {', '.join(map(repr, unknown))}"
             raise UsageError(problem, remedy=hint_at(str(unknown[0]), _ROLES))
         for kind, those in paths.items():
-            for each in those if isinstance(those, (list, tuple)) else [those]:
-                yield _TextSource(each, _ROLES[kind], is_mixed=kind == "both")
+            for texts in those if isinstance(those, (list, tuple)) else [those]:
+                yield _TextSource(texts, _ROLES[kind], is_mixed=kind == "both")
         return
     for path in paths if is_several(paths) else [paths]:
         if not isinstance(path, (str, os.PathLike)):
@@ -272,17 +272,17 @@ def _given(paths: Any) -> Iterator[_TextSource]:
         if is_told and not file:
             raise UsageError(f"--texts {path}: no file is named", remedy=f"write {kind}=FILE")
         role = _ROLES[kind] if is_told else None
-        for each in _files_at(file if is_told else os.fspath(path), role):
-            yield _TextSource(each, role, is_mixed=is_told and kind == "both" and not is_folder(file))
+        for texts in _files_at(file if is_told else os.fspath(path), role):
+            yield _TextSource(texts, role, is_mixed=is_told and kind == "both" and not is_folder(file))
 
 
 def _files_at(path: str, role: str | None) -> list[str]:
     """Return the texts of a folder as BEIR lays it out, or else the path itself."""
     if not is_folder(path):
         return [path]
-    stems = [stem for stem, own in (("queries", "query"), ("corpus", "document")) if role in (own, None)]
+    stems = [stem for stem, stem_role in (("queries", "query"), ("corpus", "document")) if role in (stem_role, None)]
     names = (f"{stem}.jsonl{suffix}" for stem in stems for suffix in ("", *SUFFIXES))
-    return [each for name in names if is_file(each := os.path.join(path, name))] or [path]  # noqa: PTH118 - as given
+    return [file for name in names if is_file(file := os.path.join(path, name))] or [path]  # noqa: PTH118 - as given
 
 
 @dataclass(slots=True)
@@ -325,19 +325,19 @@ class _Pass:
 
 @contextmanager
 def _opened(
-    given: _TextSource, columns: Given, advance: Callable[[int], None] | None = None
+    source: _TextSource, columns: Given, advance: Callable[[int], None] | None = None
 ) -> Iterator[Callable[[], Iterator[TextRow]]]:
     """Give what goes through the rows, as often as it is called."""
-    if isinstance(given.texts, Mapping):
-        texts = given.texts
-        yield lambda: (TextRow(0, given.role, to_bytes(name), text) for name, text in texts.items())
+    if isinstance(source.texts, Mapping):
+        texts = source.texts
+        yield lambda: (TextRow(0, source.role, to_bytes(name), text) for name, text in texts.items())
         return
-    with Source(given.texts, advance) as source:
-        yield lambda: text_rows(source, given.role, columns, told_by_name=not given.is_mixed)
+    with Source(source.texts, advance) as file:
+        yield lambda: text_rows(file, source.role, columns, told_by_name=not source.is_mixed)
 
 
 def _read(
-    given: _TextSource,
+    source: _TextSource,
     rows: Callable[[], Iterator[TextRow]],
     chosen: Mapping[str, _WantedTexts],
     judgments: Judgments | None,
@@ -346,22 +346,22 @@ def _read(
 
     Raise if the file has no id that is known, or does not tell whose ids it has.
     """
-    made = _Pass()
-    made.take(rows(), chosen, given.name)
-    is_unsure = made.is_guessed and not given.is_mixed
+    scan = _Pass()
+    scan.take(rows(), chosen, source.name)
+    is_unsure = scan.is_guessed and not source.is_mixed
     known = chosen
-    if judgments is not None and (not made.met or (is_unsure and len(made.met) < len(chosen))):
+    if judgments is not None and (not scan.met or (is_unsure and len(scan.met) < len(chosen))):
         known = _judged(judgments)
-        made.look(rows(), known, enough=2 if is_unsure else 1)
-    if is_unsure and len(made.met) > 1:
+        scan.look(rows(), known, enough=2 if is_unsure else 1)
+    if is_unsure and len(scan.met) > 1:
         problem = "some ids are those of queries and some those of documents, and nothing tells which is which"
-        raise FormatError(given.name, None, problem, remedy=_ASK)
-    if not made.examples and not isinstance(given.texts, Mapping):
-        raise FormatError(given.name, None, "the file has no texts", remedy="was it written completely?")
-    asked = {role: each.ids for role, each in known.items() if role in made.possible and each.ids}
-    if not made.met and asked:
-        raise _nothing_in_common(given.name, made.examples, asked)
-    return made.met
+        raise FormatError(source.name, None, problem, remedy=_ASK)
+    if not scan.examples and not isinstance(source.texts, Mapping):
+        raise FormatError(source.name, None, "the file has no texts", remedy="was it written completely?")
+    asked = {role: wanted.ids for role, wanted in known.items() if role in scan.possible and wanted.ids}
+    if not scan.met and asked:
+        raise _nothing_in_common(source.name, scan.examples, asked)
+    return scan.met
 
 
 def _judged(judgments: Judgments) -> dict[str, _WantedTexts]:

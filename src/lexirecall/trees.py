@@ -118,10 +118,10 @@ def _check_depth(value: Any, *, checks_numbers: bool = False) -> None:
         for number in held if checks_numbers else ():
             if type(number) is int:
                 _whole(str(number))
-        level = [each for each in held if type(each) in _BRACKETS]
+        level = [node for node in held if type(node) in _BRACKETS]
         if not level:
             return
-        held = [child for each in level for child in (each.values() if type(each) is dict else each)]
+        held = [child for node in level for child in (node.values() if type(node) is dict else node)]
     _refuse()
 
 

@@ -101,7 +101,7 @@ def assert_nothing_lost(
     result = _held_to(required, _read(qrels, {"new": new, "baseline": baseline}, options), level, options)
     if not result.passed:
         offences = result.checks[0].offences
-        total = counted(sum(len(each.documents) for each in offences), "relevant document")
+        total = counted(sum(len(offence.documents) for offence in offences), "relevant document")
         on = f"on {len(offences):,} of {counted(result.num_queries, 'query')}"
         first = f"the new run loses {total} that the baseline has{required.within}, {on}"
         raise AssertionError("\n".join([first, *_listed_documents(offences)]))
@@ -129,7 +129,7 @@ def assert_all_found(
     result = _held_to(required, _read(qrels, {"new": run}, options), level, options)
     if not result.passed:
         offences = result.checks[0].offences
-        missing = sum(len(each.documents) for each in offences)
+        missing = sum(len(offence.documents) for offence in offences)
         where = required.within.strip() or "retrieved"
         of_all = counted(result.num_relevant, "relevant document")
         on = f"on {len(offences):,} of {counted(result.num_queries, 'query')}"
@@ -204,7 +204,7 @@ def _why(query: QueryExplanation, row: Evaluable, size: float) -> str:
 def _listed_documents(offences: Sequence[Offence]) -> Iterator[str]:
     """Give a line for each query: its documents, where they were and where they are now; the longest list first."""
     for offence in offences[:_SHOWN]:
-        which = (f"{each.document} ({_was(each.was)}{_now(each.now)})" for each in offence.documents)
+        which = (f"{entry.document} ({_was(entry.was)}{_now(entry.now)})" for entry in offence.documents)
         yield visible(f"{offence.query}: {listed(which, _SHOWN)}")
     if len(offences) > _SHOWN:
         yield f"and {counted(len(offences) - _SHOWN, 'more query')}"

@@ -260,7 +260,7 @@ def prefer(is_first: bool = True) -> None:
     1.0
     """
     pipeline = ir_measures.DefaultPipeline.providers
-    others = [each for each in pipeline if each.NAME != NAME]
+    others = [other for other in pipeline if other.NAME != NAME]
     pipeline[:] = [provider, *others] if is_first else [*others, provider]
 
 

@@ -22,7 +22,7 @@ from lexirecall.tracks import RunPositions
 Content = Mapping[Any, Any] | Frame
 
 
-def content_of(given: Any, value: str) -> Content:
+def content_of(data: Any, value: str) -> Content:
     """Return a frame or a mapping as it is, and rows with fields, in any order, as {query: {document: value}}.
 
     A document listed twice in one ranking is an error, and so is one judged twice with different grades.
@@ -31,14 +31,14 @@ def content_of(given: Any, value: str) -> Content:
     >>> content_of([ScoredDoc("q1", "a", 2.0), ScoredDoc("q2", "b", 1.0), ScoredDoc("q1", "c", 1.0)], "score")
     {'q1': {'a': 2.0, 'c': 1.0}, 'q2': {'b': 1.0}}
     """
-    if isinstance(given, Mapping) or is_frame(given):
-        return {} if isinstance(given, Sized) and not len(given) else given
+    if isinstance(data, Mapping) or is_frame(data):
+        return {} if isinstance(data, Sized) and not len(data) else data
     what = "the run" if value == "score" else "qrels"
     remedy = f"give a dict of dicts, a data frame, or rows with the fields query_id, doc_id and {value}"
-    if isinstance(given, str) or not isinstance(given, Iterable):
-        raise FormatError(what, None, f"cannot be read from {shown(repr(given))}", remedy=remedy)
+    if isinstance(data, str) or not isinstance(data, Iterable):
+        raise FormatError(what, None, f"cannot be read from {shown(repr(data))}", remedy=remedy)
     grouped: dict[Any, dict[Any, Any]] = {}
-    for row in given:
+    for row in data:
         try:
             query, document, number = row.query_id, row.doc_id, getattr(row, value)
         except AttributeError:

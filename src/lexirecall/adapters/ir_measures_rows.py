@@ -183,7 +183,7 @@ def unserved(measures: list[ir_measures.Measure]) -> UsageError:
     lexirecall does not compute BPM(max_rel=1)@10
       ir_measures computes BPM with cwl-eval
     """
-    tools = {name: tool for name in (str(each.NAME) for each in measures) if (tool := computed_by(name))}
+    tools = {name: tool for name in (str(measure.NAME) for measure in measures) if (tool := computed_by(name))}
     names = [f"{name} with {tool}" for name, tool in tools.items()]
     served = sorted(set(SERVED) - tools.keys())
     remedy = f"ir_measures computes {listed(names, 20)}" if tools else f"choose from {listed(served, 99)}"

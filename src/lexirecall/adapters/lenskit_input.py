@@ -64,20 +64,20 @@ def table_of(lists: RankedLists, name: str, key_fields: tuple[str, ...]) -> RunT
 def lists_of(lists: RankedLists, key_fields: tuple[str, ...], name: str) -> Iterator[tuple[str, ItemList]]:
     """Give each list with the text of its key; only these fields of the key count."""
     theirs = key_fields_of(lists, name)
-    if missing := [each for each in key_fields if each not in theirs]:
+    if missing := [field for field in key_fields if field not in theirs]:
         raise DataError(
             f"the keys of {name} have no field {missing[0]!r}, but the test data's do; found {listed(theirs, 99)}",
             remedy="rename a field with rename_key()",
         )
-    places = [theirs.index(each) for each in key_fields]
+    places = [theirs.index(field) for field in key_fields]
     seen: set[str] = set()
-    for key, each in lists.items():
+    for key, item_list in lists.items():
         text = text_of(tuple(key[place] for place in places))
         if text in seen:
             raise DataError(f"{name} has two lists for {shown(text)}", remedy="keep one of them")
         seen.add(text)
-        if each is not None:
-            yield text, each
+        if item_list is not None:
+            yield text, item_list
 
 
 def key_fields_of(lists: RankedLists, name: str) -> tuple[str, ...]:
@@ -94,8 +94,8 @@ def text_of(key: Any) -> str:
     ('7', '7', 'u\\|1|3')
     """
     values = key if isinstance(key, tuple) else (key,)
-    whole = [int(each) if isinstance(each, float) and each.is_integer() else each for each in values]
-    texts = [to_text(to_bytes(each)) for each in whole]
+    whole = [int(value) if isinstance(value, float) and value.is_integer() else value for value in values]
+    texts = [to_text(to_bytes(value)) for value in whole]
     return texts[0] if len(texts) == 1 else "|".join(text.replace("\\", "\\\\").replace("|", "\\|") for text in texts)
 
 
@@ -152,13 +152,13 @@ def _joined(arrays: list[Any]) -> Any:
 def judgments_of(tests: Iterable[tuple[str, ItemList]], level: float, field: str | None) -> Judgments:
     """Return the test data as judgments."""
     lists = list(tests)
-    chosen = _grade_field([each for _, each in lists], field)
+    chosen = _grade_field([item_list for _, item_list in lists], field)
     same_grade = max(level, 1.0)
     grades: dict[str, dict[Any, float]] = {}
     num_repeated = 0
-    for key, each in lists:
-        ids = each.ids().tolist() if len(each) else []
-        values = [same_grade] * len(ids) if chosen is None else _grades(each, chosen, key)
+    for key, item_list in lists:
+        ids = item_list.ids().tolist() if len(item_list) else []
+        values = [same_grade] * len(ids) if chosen is None else _grades(item_list, chosen, key)
         pairs = dict(zip(ids, values, strict=True))
         if len(pairs) < len(ids):
             num_repeated += len(ids) - len(pairs)
@@ -170,17 +170,17 @@ def judgments_of(tests: Iterable[tuple[str, ItemList]], level: float, field: str
 
 def _grade_field(lists: list[ItemList], field: str | None) -> str | None:
     for name in GRADE_FIELDS if field is None else (field,):
-        if any(each.field(name) is not None for each in lists):
+        if any(item_list.field(name) is not None for item_list in lists):
             return name
     if field is not None:
         raise DataError(f"the test data have no field {field!r}", remedy="leave it out if every item is relevant")
     return None
 
 
-def _grades(each: ItemList, field: str, key: str) -> list[float]:
-    if not len(each):
+def _grades(item_list: ItemList, field: str, key: str) -> list[float]:
+    if not len(item_list):
         return []
-    values = each.field(field)
+    values = item_list.field(field)
     if values is None:
         problem = f"the test list for {shown(key)} has no field {field!r}, but others have it"
         raise DataError(problem, remedy="give it to all test lists")
@@ -198,8 +198,8 @@ def _refuse_contradiction(ids: list[Any], values: list[float], pairs: dict[Any, 
 
 def refuse_duplicates(lists: RankedLists, name: str, key_fields: tuple[str, ...]) -> None:
     """Say which list has an item twice, in words for lists rather than for tables."""
-    for key, each in lists_of(lists, key_fields, name):
-        ids = each.ids().tolist() if len(each) else []
+    for key, item_list in lists_of(lists, key_fields, name):
+        ids = item_list.ids().tolist() if len(item_list) else []
         if again := len(ids) - len(set(ids)):
             which = f"item {shown(str(_repeated(ids)))} is listed twice in the list for {shown(key)}"
             rest = f" ({counted(again, 'such document')} there)" if again > 1 else ""

@@ -195,8 +195,8 @@ def in_our_words(names: Names) -> list[str | Evaluable]:
     >>> in_our_words(["lexirecall rp,rbp", "rbp@0.9,10", "rbp@0.9", "RBP@10"])
     ['lexirecall Rprec,RBP(p=0.5)', 'RBP(p=0.9)@10', 'RBP(p=0.9)', 'RBP@10']
     """
-    given = [names] if isinstance(names, str | Evaluable) else list(names)
-    return [_ITS_WORD.sub(_in_our_word, name) if isinstance(name, str) else name for name in given]
+    all_names = [names] if isinstance(names, str | Evaluable) else list(names)
+    return [_ITS_WORD.sub(_in_our_word, name) if isinstance(name, str) else name for name in all_names]
 
 
 def _in_our_word(match: re.Match[str]) -> str:

@@ -142,7 +142,7 @@ def _named(runs: Sequence[Retriever] | Mapping[str, Retriever], names: Sequence[
     if isinstance(runs, Mapping):
         return {str(name): run for name, run in runs.items()}
     if names is None:
-        names = [f"run{place}" if is_frame(each) else str(each) for place, each in enumerate(runs, 1)]
+        names = [f"run{place}" if is_frame(run) else str(run) for place, run in enumerate(runs, 1)]
     if len(names) != len(runs):
         raise UsageError(f"there are {len(runs)} transformers or data frames, but {len(names)} names")
     check_names((name, f"number {place}") for place, name in enumerate(names, 1))
@@ -152,7 +152,7 @@ def _named(runs: Sequence[Retriever] | Mapping[str, Retriever], names: Sequence[
 def _baselines(baseline: int | str | Sequence[int | str] | None, names: Sequence[str]) -> list[str]:
     """Return the names of the baselines, each given by its place or its name."""
     asked = [] if baseline is None else [baseline] if isinstance(baseline, (int, str)) else baseline
-    return [_name_at(each, names) if isinstance(each, int) else each for each in asked]
+    return [_name_at(choice, names) if isinstance(choice, int) else choice for choice in asked]
 
 
 def _name_at(place: int, names: Sequence[str]) -> str:
@@ -163,7 +163,7 @@ def _name_at(place: int, names: Sequence[str]) -> str:
 
 def _of_topics(qrels: Any, topics: Any) -> Any:
     """Leave out the judgments of queries that are not among the topics, as pt.Experiment does."""
-    if not all(is_frame(each) and "qid" in each.columns for each in (qrels, topics)):
+    if not all(is_frame(frame) and "qid" in frame.columns for frame in (qrels, topics)):
         raise UsageError(
             "topics and qrels are not data frames with a column 'qid'",
             remedy="give them as PyTerrier does, or set topics=None and give frames of results",

@@ -244,7 +244,7 @@ class RanxReport:
         for metric in self.rows:
             compared = self.comparison.measures[self._index(metric)]
             lists = (compared.a, compared.b, compared.corrected, compared.wins, compared.ties, compared.losses)
-            for a, b, p, wins, ties, losses in zip(*(each.tolist() for each in lists), strict=True):
+            for a, b, p, wins, ties, losses in zip(*(column.tolist() for column in lists), strict=True):
                 for first, second, won, lost in ((a, b, wins, losses), (b, a, losses, wins)):
                     mine, other = models[self.model_names[first]], self.model_names[second]
                     mine["comparisons"].setdefault(other, {})[metric] = p if np.isfinite(p) else None
@@ -285,10 +285,10 @@ def _names(metrics: str | Sequence[str]) -> list[str]:
 def _named(runs: Iterable[Any] | Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(runs, Mapping):
         return {name: from_ranx(run) for name, run in runs.items()}
-    given = list(runs)
-    names = [getattr(run, "name", None) or f"run_{number}" for number, run in enumerate(given, 1)]
+    run_list = list(runs)
+    names = [getattr(run, "name", None) or f"run_{number}" for number, run in enumerate(run_list, 1)]
     check_names((name, f"number {number}") for number, name in enumerate(names, 1))
-    return {name: from_ranx(run) for name, run in zip(names, given, strict=True)}
+    return {name: from_ranx(run) for name, run in zip(names, run_list, strict=True)}
 
 
 def _check_comparable(qrels: Any, run: Any) -> None:

@@ -17,17 +17,17 @@ _SHAPE = "give [[id, number], …] for each query, in the same order in the judg
 _WIDTH = 2
 
 
-def are_arrays(given: Any) -> bool:
+def are_arrays(tables: Any) -> bool:
     """Tell whether judgments or a run are arrays of pairs, one for each query.
 
     >>> are_arrays(np.zeros((3, 5, 2))), are_arrays([np.zeros((5, 2)), np.zeros((1, 2))]), are_arrays({"q": ["a"]})
     (True, True, False)
     """
-    if isinstance(given, np.ndarray):
+    if isinstance(tables, np.ndarray):
         return True
-    if type(given).__module__.startswith("numba.typed"):
+    if type(tables).__module__.startswith("numba.typed"):
         return True
-    return isinstance(given, (list, tuple)) and bool(given) and all(isinstance(table, np.ndarray) for table in given)
+    return isinstance(tables, (list, tuple)) and bool(tables) and all(isinstance(table, np.ndarray) for table in tables)
 
 
 def from_arrays(qrels: Any, run: Any) -> tuple[dict[int, dict[Any, float]], dict[int, list[Any]]]:

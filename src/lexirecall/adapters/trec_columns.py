@@ -48,21 +48,21 @@ def columns(names: Iterable[str], compat: Compat) -> list[TrecColumn]:
     """
     families, nicknames = FAMILIES[compat], NICKNAMES[compat]
     wholes: set[str] = set()
-    given: dict[str, list[Named]] = {}
+    by_family: dict[str, list[Named]] = {}
     ours: dict[str, TrecColumn] = {}
     for name in names:
         _refuse_preferences(name)
         if name in nicknames or name in families:
             wholes |= nicknames.get(name, {name})
         elif family := _family_of(name, compat):
-            given.setdefault(family.name, []).extend(_parameters(family, name, families))
+            by_family.setdefault(family.name, []).extend(_parameters(family, name, families))
         else:
             column = _our_column(name, (*nicknames, *families))
             ours[column.name] = column
     found = []
     for family in families.values():
         usual = default_columns(family.name, family.takes, family.defaults) if family.name in wholes else []
-        found += _columns_of(family, given.get(family.name) or usual)
+        found += _columns_of(family, by_family.get(family.name) or usual)
     return [*found, *ours.values()]
 
 

@@ -62,8 +62,8 @@ def read_parameters(family: str, takes: Takes, name: str) -> list[Named]:
         return [(f"{family}_{part}", (one(part, problem),)) for part in parts]
     if takes == "weights" and len(parts) != _NUM_WEIGHTS:
         raise UsageError(f"{name}: {family} takes four numbers, as in {family}.1,-1,0,0")
-    each = _number if takes == "weights" else _recall
-    return [(f"{family}_{text}", tuple(each(part, problem) for part in parts))]
+    parse = _number if takes == "weights" else _recall
+    return [(f"{family}_{text}", tuple(parse(part, problem) for part in parts))]
 
 
 def _name(family: str, takes: Takes, value: float) -> str:

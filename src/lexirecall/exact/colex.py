@@ -84,16 +84,16 @@ def checked(
     >>> checked([2, 3, math.inf]), checked([2, 3], num_relevant=3)
     (([2, 3], 3), ([2, 3], 3))
     """
-    given: list[Any] = list(positions)
-    found = [p for p in given if not _is_infinite(p)]
+    values: list[Any] = list(positions)
+    found = [p for p in values if not _is_infinite(p)]
     if not all(map(_is_whole, found)):
-        raise UsageError(f"the positions are {_shown(given)}, but must be whole numbers, or infinity if not retrieved")
-    if any(a >= b and not _is_infinite(b) for a, b in pairwise([0, *given])):
-        raise UsageError(f"the positions are {_shown(given)}, but must increase from 1 on")
-    m = len(given) if num_relevant is None else num_relevant
-    if not _is_whole(m) or m < len(given):
-        at_least = f"a whole number of at least {len(given)}"
-        raise UsageError(f"num_relevant is {m}, but must be {at_least}, because the positions are {_shown(given)}")
+        raise UsageError(f"the positions are {_shown(values)}, but must be whole numbers, or infinity if not retrieved")
+    if any(a >= b and not _is_infinite(b) for a, b in pairwise([0, *values])):
+        raise UsageError(f"the positions are {_shown(values)}, but must increase from 1 on")
+    m = len(values) if num_relevant is None else num_relevant
+    if not _is_whole(m) or m < len(values):
+        at_least = f"a whole number of at least {len(values)}"
+        raise UsageError(f"num_relevant is {m}, but must be {at_least}, because the positions are {_shown(values)}")
     if corpus_size is not None:
         _check_size(found, m, corpus_size)
     return list(map(int, found)), int(m)

@@ -65,7 +65,7 @@ def _alpha_ndcg(projection: Projection, alpha: float, cutoff: int) -> FloatArray
     rankings, positions, gains = _gains(projection, alpha)
     shape = projection.source.shape
     gained = sums_of(discounted(gains, positions, cutoff), rankings, shape[0] * shape[1]).reshape(shape)
-    ideal = np.array([_ideal(each, alpha, cutoff) for each in _coverage(projection)])
+    ideal = np.array([_ideal(covered, alpha, cutoff) for covered in _coverage(projection)])
     return np.where(ideal > 0, gained / np.where(ideal > 0, ideal, 1.0), 0.0)
 
 
@@ -95,8 +95,8 @@ def _ideal(covered: BoolArray, alpha: float, cutoff: int) -> float:
     """
     worth, gains, covered = np.ones(covered.shape[1]), [], covered.copy()
     for _ in range(min(len(covered), cutoff)):
-        each = np.where(covered, worth, 0.0).sum(axis=1).round(12)
-        best = int(each.argmax())
+        values = np.where(covered, worth, 0.0).sum(axis=1).round(12)
+        best = int(values.argmax())
         gains.append(worth[covered[best]].sum())
         worth = np.where(covered[best], worth * (1 - alpha), worth)
         covered[best] = False

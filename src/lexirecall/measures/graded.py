@@ -83,13 +83,13 @@ def _expected_at_bottom(projection: Projection, gain: Gain, discount: Discount) 
         if t == b:
             continue
         s, q = np.unravel_index(block.ranking, gained.shape)
-        k, own = int(missing[s, q]), gains[block.documents].sum()
+        k, block_gain = int(missing[s, q]), gains[block.documents].sum()
         bottom = np.cumsum(discount(n[q] - np.arange(k + c)))  # of the last 1, 2, … places
         gained[s, q] = 0.0
         for shown in range(max(0, t - (b - c)), min(c, t) + 1):
             if (lacking := k + c - shown) > 0:
                 chance = comb(c, shown) * comb(b - c, t - shown) / comb(b, t)
-                mean = (hidden[s, q] + own * (c - shown) / c) / lacking
+                mean = (hidden[s, q] + block_gain * (c - shown) / c) / lacking
                 gained[s, q] += chance * mean * bottom[lacking - 1]
     return gained
 
@@ -227,9 +227,9 @@ def _satisfied_at_bottom(projection: Projection, max_grade: int) -> FloatArray:
         reaches = np.prod(1 - _stops(grades[found.documents[start:stop]], max_grade))
         k = len(goes_on)
         means = np.append(1.0, np.zeros(k))
-        for size, each in enumerate(goes_on.tolist(), 1):
+        for size, chance in enumerate(goes_on.tolist(), 1):
             share = np.arange(1, size + 1) / size  # of the sets of j that hold this one
-            means[1 : size + 1] = share * each * means[:size] + (1 - share) * means[1 : size + 1]
+            means[1 : size + 1] = share * chance * means[:size] + (1 - share) * means[1 : size + 1]
         values[s, q] = reaches * ((means[:-1] - means[1:]) / (n[q] - k + np.arange(1, k + 1))).sum()
     return values
 

@@ -78,12 +78,12 @@ class _Overlaps:
         weights = p ** (i - 1)
         tails = [np.cumsum((weights / i)[:depth][::-1])[::-1] for depth in different]
         starts = offsets_of(different.astype(np.int64))[:-1][which.reshape(depths.shape)]
-        ideals = [np.cumsum(each) for each in tails]
+        ideals = [np.cumsum(tail) for tail in tails]
         return cls(starts, _joined(tails), _joined(ideals), depths, np.append(0.0, np.cumsum(weights)))
 
     def from_place(self, projection: Projection, places: IntArray) -> FloatArray:
         """Return what each retrieved document adds, if both have it from this place on."""
-        depths, starts = (projection.per_document(each.ravel()) for each in (self.depths, self.starts))
+        depths, starts = (projection.per_document(values.ravel()) for values in (self.depths, self.starts))
         return np.asarray(self.tails[starts + np.minimum(places, depths) - 1])
 
     def of_ideal(self, m: IntArray) -> FloatArray:

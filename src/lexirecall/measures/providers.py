@@ -264,15 +264,15 @@ def audit_of(positions: Positions, shares: Shares, among: BoolArray | None) -> P
     np.add.at(num_queries, column, counts.T)
     np.add.at(num_documents, column, counts.T * shares.num_documents[:, None])
     sums, due = (
-        ExactSums.grouped(np.where(counts, each, 0.0).T, column, len(which)).rounded()
-        for each in (shares.exposures, shares.due)
+        ExactSums.grouped(np.where(counts, share, 0.0).T, column, len(which)).rounded()
+        for share in (shares.exposures, shares.due)
     )
     means = np.where(num_queries > 0, sums / np.maximum(num_queries, 1), np.nan)
     ratios = np.divide(sums, due, out=np.full(sums.shape, np.nan), where=due > 0)
     names = owners_of(positions).names
-    own = tuple(names[number] for number in which.tolist())
+    providers = tuple(names[number] for number in which.tolist())
     return ProviderExposure(
-        runs=positions.runs, providers=own, exposures=means.T, ratios=ratios.T, num_queries=num_queries.T,
+        runs=positions.runs, providers=providers, exposures=means.T, ratios=ratios.T, num_queries=num_queries.T,
         num_documents=num_documents.T,
     )  # fmt: skip
 

@@ -112,8 +112,8 @@ class Row(NotebookDisplay):
         merged = {**self.settings, **checked}
         kept = {name: merged[name] for name in offered if name in merged and merged[name] != offered[name].default}
         for names, reason in self.exclusive.items():
-            if len(given := [f"{name}={kept[name]!r}" for name in names if name in kept]) > 1:
-                raise UsageError(f"{self.name}: {' and '.join(given)} exclude each other, because {reason}")
+            if len(chosen := [f"{name}={kept[name]!r}" for name in names if name in kept]) > 1:
+                raise UsageError(f"{self.name}: {' and '.join(chosen)} exclude each other, because {reason}")
         return replace(self, settings=kept)
 
     def __matmul__(self, value: float) -> Self:
@@ -129,16 +129,18 @@ class Row(NotebookDisplay):
     __repr__ = __str__
 
     def _parts(self) -> Iterable[CellPart]:
-        said = {"formula": self.formula, "better": "higher" if self.direction > 0 else "lower", **self.about}
+        texts = {"formula": self.formula, "better": "higher" if self.direction > 0 else "lower", **self.about}
         source = REFERENCES.get(self.reference, self.reference)
-        return [facts(str(self), self.title, said | {"needs": ", ".join(self.needs), "reference": source})]
+        return [facts(str(self), self.title, texts | {"needs": ", ".join(self.needs), "reference": source})]
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
         """Pickle a row of the table by its name: formulas are mostly functions without one."""
-        own, in_table = vars(self), vars(self._table.get(self.name, self))
-        is_known = self.name in self._table and own | {"settings": {}} == in_table | {"settings": {}}
+        attributes, in_table = vars(self), vars(self._table.get(self.name, self))
+        is_known = self.name in self._table and attributes | {"settings": {}} == in_table | {"settings": {}}
         packages = {
-            str(getattr(each, "__module__", "")).partition(".")[0] for each in self.formulas if each is not None
+            str(getattr(formula, "__module__", "")).partition(".")[0]
+            for formula in self.formulas
+            if formula is not None
         }
         # cloudpickle, which joblib and Spark use, takes functions of others along, with or without a name
         takes_functions = "cloudpickle" in sys._getframe(1).f_globals.get("__name__", "")

@@ -95,11 +95,11 @@ def study(
             raise UsageError(f"two collections are called {collection.name!r}", remedy="rename one")
         notes += questions.notes(collection)  # first: it says what cannot be computed before the long work
         records[collection.name] = _record(collection)
-        for name, own in questions.examine(collection).items():
-            tables[name] += own
+        for name, answers in questions.examine(collection).items():
+            tables[name] += answers
     if not records:
         raise UsageError("there is no collection to study")
-    return Study({name: tuple(own) for name, own in tables.items()}, questions.manifest(records, notes))
+    return Study({name: tuple(table) for name, table in tables.items()}, questions.manifest(records, notes))
 
 
 def _asked(measures: Names | None) -> tuple[Evaluable, ...]:
@@ -114,27 +114,27 @@ def _read(
     questions: "_Questions",
 ) -> Iterator[Collection]:  # fmt: skip
     """Give one collection after the other: a single one, several by name, or those with their own options."""
-    given = [name for name in options if name != "show_progress"] + ["teams"] * (teams is not None)
+    option_names = [name for name in options if name != "show_progress"] + ["teams"] * (teams is not None)
     policies = taken(Policies, options)
     if runs is not None or isinstance(qrels, Positions):
         positions = positions_of(cast("Qrels | Positions", qrels), runs, questions.measures, options)
         yield Collection(collection_name(positions.judgments.name), positions, policies, teams=teams)
     elif isinstance(qrels, Mapping):
-        for name, each in qrels.items():
-            yield Collection(str(name), positions_of(each, None, (), options), policies, teams=teams)
+        for name, source in qrels.items():
+            yield Collection(str(name), positions_of(source, None, (), options), policies, teams=teams)
     else:
         collections = list(qrels) if is_several(qrels) else [qrels]
-        if not all(isinstance(each, (Collection, CollectionFiles)) for each in collections):
+        if not all(isinstance(collection, (Collection, CollectionFiles)) for collection in collections):
             raise UsageError("no runs are given", remedy="give judgments and runs, or positions from project")
-        if given:
-            problem = f"{listed(given)}: given beside collections, which have their own options"
+        if option_names:
+            problem = f"{listed(option_names)}: given beside collections, which have their own options"
             raise UsageError(problem, remedy="give them to each collection")
         needs_judged = any(row.needs_judged for row in questions.measures)
-        for each in cast("list[Collection | CollectionFiles]", collections):
-            if isinstance(each, CollectionFiles):
-                yield each.read(needs_judged=needs_judged, show_progress=questions.show_progress)
+        for collection in cast("list[Collection | CollectionFiles]", collections):
+            if isinstance(collection, CollectionFiles):
+                yield collection.read(needs_judged=needs_judged, show_progress=questions.show_progress)
             else:
-                yield each
+                yield collection
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,18 +168,18 @@ class _Questions:
             description = data.describe(collection)
             answers = self._answers(collection, progress)
         key = {"collection": collection.name, "task": collection.task, "label": description["label"]}
-        return {"data": [description]} | {name: [key | row for row in own] for name, own in answers.items()}
+        return {"data": [description]} | {name: [key | row for row in rows] for name, rows in answers.items()}
 
     def _answers(self, collection: Collection, progress: Progress) -> RowsByTable:
         positions, policies = collection.positions, collection.policies
         decisions = decide_all(self.measures, positions, policies)
         outcomes = {
-            str(row): Outcomes.of(row, each, positions, policies)
-            for row, each in zip(self.measures, decisions, strict=True)
+            str(row): Outcomes.of(row, decided, positions, policies)
+            for row, decided in zip(self.measures, decisions, strict=True)
         }
-        queries = np.any([each.compared > 0 for each in decisions], axis=0)
+        queries = np.any([decided.compared > 0 for decided in decisions], axis=0)
         bootstrap = Bootstrap(queries, self.seed, self.alpha, teams=collection.team_numbers)
-        named = {name: each.decisions for name, each in outcomes.items()}
+        named = {name: outcome.decisions for name, outcome in outcomes.items()}
         reference, *others = named
         tied, of_ties = ties.tie_rows(named, bootstrap)
         certain = {str(row) for row in self.measures if agreement.is_by_definition(row, positions, policies)}

@@ -52,7 +52,7 @@ def agreement_rows(
     if not measures:
         return [], []
     counts = {name: concordance(reference, decisions) for name, decisions in measures.items()}
-    shares = PooledShares.of([(each.same, each.decided) for each in counts.values()])
+    shares = PooledShares.of([(count.same, count.decided) for count in counts.values()])
     values, (lows, highs) = shares.values, bootstrap.intervals(shares.resampled(bootstrap))
     rows = [
         {"measure": name, **bounded("agreement", values[i], lows[i], highs[i]), "separated": counts[name].num_decided}

@@ -171,7 +171,7 @@ def read_collections(
     tables = _tables(name)
     found = [_collection(table, number, Path(name), options or {}, teams) for number, table in enumerate(tables, 1)]
     names = [collection.name for collection in found]
-    if twice := sorted({each for each in names if names.count(each) > 1}):
+    if twice := sorted({repeated for repeated in names if names.count(repeated) > 1}):
         problem = f"several collections are called {', '.join(map(repr, twice))}"
         raise FormatError(name, None, problem, remedy="give each its own name")
     return found
@@ -197,11 +197,13 @@ def _collection(
     reader.check_keys()
     name, qrels = reader.text("name"), reader.file("qrels")
     runs = list(reader.runs())
-    own = {key: reader.option(key) for key in _OPTIONS if key in table}
+    overrides = {key: reader.option(key) for key in _OPTIONS if key in table}
     task = reader.text("task") if "task" in table else ""
     teams = reader.file("teams") if "teams" in table else teams
     try:
-        return CollectionFiles(name=name, qrels=qrels, runs=runs, options={**options, **own}, task=task, teams=teams)
+        return CollectionFiles(
+            name=name, qrels=qrels, runs=runs, options={**options, **overrides}, task=task, teams=teams
+        )
     except UsageError as error:
         raise reader.error(error.problem, error.remedy) from None
 
@@ -239,10 +241,10 @@ class _TableReader:
 
     def runs(self) -> Iterator[str]:
         """Give the files that the paths and patterns under `runs` name, each once."""
-        given = self.table.get("runs")
-        patterns = [given] if isinstance(given, str) else given
-        if not isinstance(patterns, list) or not patterns or not all(isinstance(each, str) for each in patterns):
-            problem = "runs is missing" if given is None else f"runs is {given!r}, but must be paths or patterns"
+        entry = self.table.get("runs")
+        patterns = [entry] if isinstance(entry, str) else entry
+        if not isinstance(patterns, list) or not patterns or not all(isinstance(pattern, str) for pattern in patterns):
+            problem = "runs is missing" if entry is None else f"runs is {entry!r}, but must be paths or patterns"
             raise self.error(problem, 'write it as runs = ["runs/*.gz"]')
         files = dict.fromkeys(file for pattern in patterns for file in self._matching(pattern))
         columns = self.option("columns") if "columns" in self.table else None

@@ -24,7 +24,7 @@ def tau_rows(outcomes: Mapping[str, Outcomes], bootstrap: Bootstrap) -> list[dic
 
     The runs are put in order by their mean value, or for a preference by their mean preference against the others.
     """
-    names, averages = list(outcomes), [each.averages() for each in outcomes.values()]
+    names, averages = list(outcomes), [outcome.averages() for outcome in outcomes.values()]
     if len(names) < 2:
         return []
     taus = kendall_tau(np.stack([_means(values.sum(axis=1), part.sum(axis=1)) for values, part in averages]))
@@ -43,7 +43,7 @@ def _intervals(averages: list[Any], bootstrap: Bootstrap, num_measures: int) -> 
     means = np.stack(
         [_means(bootstrap.sums(values.T), bootstrap.sums(part.T.astype(float))) for values, part in averages], axis=1
     )  # [resamples, measures, runs]
-    return bootstrap.intervals(np.stack([kendall_tau(each) for each in means]))
+    return bootstrap.intervals(np.stack([kendall_tau(resample) for resample in means]))
 
 
 def _means(sums: FloatArray, counts: FloatArray) -> FloatArray:

@@ -128,7 +128,7 @@ def degradation_rows(
     for number, removal in enumerate(REMOVALS):
         bits = np.random.PCG64([seed, number])
         degraded, halved = _degraded(collection, measures, full, removal, bits, num_samples, progress)
-        shares = PooledShares.of([counts for each in degraded for one in each for counts in one.counts])
+        shares = PooledShares.of([counts for of_measures in degraded for one in of_measures for counts in one.counts])
         shape = len(TENTHS), len(names), len(QUANTITIES)
         values = shares.values.reshape(shape)
         lows, highs = bootstrap.intervals(shares.resampled(bootstrap).reshape(-1, *shape))
@@ -161,7 +161,7 @@ def _degraded(
     progress: Progress | None,
 ) -> tuple[list[list[DegradationCounts]], list[Counts]]:
     """Return what is counted for each share and measure; and with half of the labels, of each pair on each query."""
-    unchanged = [_counts(each, each) for each in full]
+    unchanged = [_counts(then, then) for then in full]
     counts = np.zeros((len(TENTHS), len(full), *unchanged[0].shape), np.int64)
     by_sample = np.zeros((len(TENTHS), len(full), num_samples, len(QUANTITIES)))
     num_runs, num_queries = full[0].taking_part.shape
@@ -173,14 +173,14 @@ def _degraded(
             left = left.with_labels(kept)  # from what was left before: less to look through
             decisions = decide_all(measures, left, collection.policies)
             for m, (now, then) in enumerate(zip(decisions, full, strict=True)):
-                own = _counts(now, then)
-                counts[tenths, m] += own
-                by_sample[tenths, m, sample] = _quantities(own)
+                count = _counts(now, then)
+                counts[tenths, m] += count
+                by_sample[tenths, m, sample] = _quantities(count)
                 if tenths == HALF:
                     halved[m] += by_pair(now, then)[:2]
             if progress is not None:
                 progress.advance(1)
-    whole = [DegradationCounts(each, _quantities(each)[None]) for each in unchanged]
+    whole = [DegradationCounts(count, _quantities(count)[None]) for count in unchanged]
     some = ([DegradationCounts(c, b) for c, b in zip(counts[t], by_sample[t], strict=True)] for t in TENTHS[1:])
     return [whole, *some], halved
 

@@ -117,7 +117,7 @@ def digests(tables: TablesOfRows) -> tuple[Digest, dict[str, Digest]]:
     """Return the digest of all collections, and one for each panel."""
     names = panels(tables["data"])
     by_panel = {
-        panel: _gathered(tables, {name for name, own in names.items() if own == panel})
+        panel: _gathered(tables, {name for name, its_panel in names.items() if its_panel == panel})
         for panel in dict.fromkeys(names.values())
     }
     return _gathered(tables, set(names)), by_panel

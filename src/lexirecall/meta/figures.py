@@ -65,8 +65,8 @@ def _compared(rows: Sequence[Mapping[str, Any]], column: str, title: str, *, is_
         return bars(rows, x=column, y="measure", order=order, x_title=title, domain=(0, 1), size=size,
                     ends=(f"{column}_low", f"{column}_high") if f"{column}_low" in rows[0] else None)  # fmt: skip
     drawn = [
-        boxes(own, x="measure", y=column, order=order, y_title=title, column="panel", columns=_panels(own))
-        for own in _by_task(rows)
+        boxes(task_rows, x="measure", y=column, order=order, y_title=title, column="panel", columns=_panels(task_rows))
+        for task_rows in _by_task(rows)
     ]
     return drawn[0] if len(drawn) == 1 else altair().vconcat(*drawn).resolve_scale(y="shared")
 
@@ -87,9 +87,9 @@ def _degraded(rows: Sequence[Mapping[str, Any]], column: str, title: str) -> Any
     every = _panels(rows)
 
     def panel(removal: str, name: str) -> Any:
-        own = [row for row in rows if row["panel"] == name and row["removal"] == removal]
+        panel_rows = [row for row in rows if row["panel"] == name and row["removal"] == removal]
         return lines(
-            _means(own, "removed", column, names), x="removed", y=column, series="measure", names=names,
+            _means(panel_rows, "removed", column, names), x="removed", y=column, series="measure", names=names,
             x_title="share of labels removed", y_title=title, size=(240, 200), band=("low", "high"),
             title=_REMOVAL[removal] if len(every) == 1 else f"{name}, {_REMOVAL[removal]}",
         )  # fmt: skip
@@ -97,7 +97,9 @@ def _degraded(rows: Sequence[Mapping[str, Any]], column: str, title: str) -> Any
     if len(every) == 1:
         return alt.hconcat(*(panel(removal, every[0]) for removal in REMOVALS)).resolve_scale(y="shared")
     rows_of_panels = (
-        alt.hconcat(*(panel(removal, name) for name in _panels(own))) for own in _by_task(rows) for removal in REMOVALS
+        alt.hconcat(*(panel(removal, name) for name in _panels(task_rows)))
+        for task_rows in _by_task(rows)
+        for removal in REMOVALS
     )
     return alt.vconcat(*(row.resolve_scale(y="shared") for row in rows_of_panels)).resolve_scale(y="shared")
 
@@ -109,9 +111,9 @@ def _means(rows: Sequence[Mapping[str, Any]], x: str, column: str, names: Sequen
         if row["measure"] in names:
             groups.setdefault((row["measure"], row[x]), []).append(row)
     return [
-        {"measure": name, x: at, column: fmean(row[column] for row in own)}
-        | {end: fmean(_end(row, column, end) for row in own) for end in ("low", "high")}
-        for (name, at), own in groups.items()
+        {"measure": name, x: at, column: fmean(row[column] for row in group)}
+        | {end: fmean(_end(row, column, end) for row in group) for end in ("low", "high")}
+        for (name, at), group in groups.items()
     ]
 
 

@@ -45,10 +45,10 @@ def halves_rows(
         return []
     halves = _weights(orders[:, :size], queries), _weights(orders[:, size : 2 * size], queries)
     rows = []
-    for name, each in outcomes.items():
-        full = conclude(each, queries[None].astype(float))
-        blocks = blocks_of_samples(NUM_SPLITS, len(each.decisions.taking_part))
-        split = [_agreement(full, [conclude(each, half[block]) for half in halves], alpha) for block in blocks]
+    for name, outcome in outcomes.items():
+        full = conclude(outcome, queries[None].astype(float))
+        blocks = blocks_of_samples(NUM_SPLITS, len(outcome.decisions.taking_part))
+        split = [_agreement(full, [conclude(outcome, half[block]) for half in halves], alpha) for block in blocks]
         spread = (_spread(quantity, np.concatenate([one[quantity] for one in split]), alpha) for quantity in QUANTITIES)
         shares = {key: value for one in spread for key, value in one.items()}
         rows.append({"measure": name, **shares, "splits": NUM_SPLITS, "queries": size, "pairs": len(full.directions)})

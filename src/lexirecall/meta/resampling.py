@@ -97,8 +97,8 @@ class Bootstrap:
         sums = np.empty((self.num_resamples, len(counts)))
         for block in blocks_of_samples(self.num_resamples, 0 if runs is None else len(runs)):
             pairs = np.float32(1) if runs is None else pairs_of(runs[:, block])
-            for i, each in enumerate(counts):  # whole and small numbers: their sums are exact
-                of_pairs = each[:, self.queries].astype(np.float32) @ drawn[:, block] * pairs
+            for i, count in enumerate(counts):  # whole and small numbers: their sums are exact
+                of_pairs = count[:, self.queries].astype(np.float32) @ drawn[:, block] * pairs
                 sums[block, i] = of_pairs.sum(axis=0, dtype=float)
         return sums
 

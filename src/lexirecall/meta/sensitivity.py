@@ -54,7 +54,7 @@ def power_row(row: Evaluable, outcomes: Outcomes, collection: Collection, *, alp
 
     Reference: DiazEM25, statistical sensitivity.
     """
-    own = {test: _power(row, collection, test, alpha) for test in ("hsd", "t")}
+    powers = {test: _power(row, collection, test, alpha) for test in ("hsd", "t")}
     sign = defined(_sign_power(outcomes, alpha))
     preference = parse_preference(row)
     is_steady = preference.measure is None or preference.measure.is_steady
@@ -64,8 +64,8 @@ def power_row(row: Evaluable, outcomes: Outcomes, collection: Collection, *, alp
         "sign": sign,
         "hsd_signs": _share(tukey_hsd(outcomes.decisions.balances, alpha=alpha).pvalues, alpha),
         "test": test,
-        "paired": own["t"] if test == "t" else sign,
-        **own,
+        "paired": powers["t"] if test == "t" else sign,
+        **powers,
         **denominators(outcomes.decisions),
     }
 
@@ -80,11 +80,11 @@ def with_intervals(
     contrasts runs are drawn too, and the correction is over the pairs that are.
     """
     fewer = replace(bootstrap, num_resamples=NUM_RESAMPLES)
-    resampled, with_runs = np.stack([_resampled(each, fewer) for each in outcomes], axis=2)
+    resampled, with_runs = np.stack([_resampled(outcome, fewer) for outcome in outcomes], axis=2)
     values = np.array([np.nan if row["sign"] is None else row["sign"] for row in rows])
     reach = fewer.reach(resampled)
     lows, highs = np.maximum(values - reach, 0.0), np.minimum(values + reach, 1.0)
-    bound = [row | bounded("sign", *each) for row, *each in zip(rows, values, lows, highs, strict=True)]
+    bound = [row | bounded("sign", *bounds) for row, *bounds in zip(rows, values, lows, highs, strict=True)]
     return bound, list(differences("power", [row["measure"] for row in rows], values, with_runs, fewer))
 
 
@@ -95,9 +95,9 @@ def _resampled(outcomes: Outcomes, bootstrap: Bootstrap) -> FloatArray:
     weights[:, bootstrap.queries] = np.concatenate([*bootstrap.blocks()])
     blocks = blocks_of_samples(len(weights), len(outcomes.decisions.taking_part)) if bootstrap.is_possible else ()
     for block in blocks:
-        made = conclude(outcomes, weights[block])
+        conclusions = conclude(outcomes, weights[block])
         drawn = 1.0 if runs is None else pairs_of(runs[:, block])
-        powers.append(np.stack([made.powers(bootstrap.alpha), made.powers(bootstrap.alpha, drawn)]))
+        powers.append(np.stack([conclusions.powers(bootstrap.alpha), conclusions.powers(bootstrap.alpha, drawn)]))
     return np.concatenate(powers, axis=1)
 
 

@@ -65,8 +65,8 @@ def bounded(name: str, value: float, low: float, high: float) -> dict[str, float
 
 def contrasts(quantity: str, counts: Mapping[str, npt.NDArray[Any]], bootstrap: Bootstrap) -> Iterator[dict[str, Any]]:
     """Give the difference between the shares of each pair of measures, from their parts and wholes, [2, P, Q]."""
-    sums = np.array([each.sum(axis=(1, 2)) for each in counts.values()], float)
-    drawn = bootstrap.pooled([one for each in counts.values() for one in each])
+    sums = np.array([count.sum(axis=(1, 2)) for count in counts.values()], float)
+    drawn = bootstrap.pooled([one for count in counts.values() for one in count])
     values, resampled = _divided(*sums.T), _divided(drawn[:, ::2], drawn[:, 1::2])
     yield from differences(quantity, list(counts), values, np.where(np.isnan(resampled), values, resampled), bootstrap)
 

@@ -63,23 +63,25 @@ def _opening(data: Sequence[Mapping[str, Any]]) -> str:
     depths = {names[row["collection"]]: _BOUNDS[row["label"]] for row in data}
     groups = [
         f"{visible(panel)} (runs return {depths[panel]} documents per query): "
-        + listed([visible(name) for name, own in names.items() if own == panel], 12)
+        + listed([visible(name) for name, its_panel in names.items() if its_panel == panel], 12)
         for panel in dict.fromkeys(names.values())
     ]
-    said = (
+    text = (
         f"{len(data):,} collections. {'; '.join(groups)}. Tables and sentences show medians over the collections, and "
         "in parentheses the lowest and the highest value."
     )
     if len(set(depths.values())) > 1:
-        said += (
+        text += (
             " Collections of other depths may differ in more than depth: cut the same runs to see what depth changes."
         )
-    return said
+    return text
 
 
 def _table(digest: Digest, corner: str) -> str:
     shown = {quantity: title for quantity, title in _COLUMNS.items() if digest.defined(quantity)}
-    rows = tuple((visible(measure), *(_cell(digest, measure, each) for each in shown)) for measure in digest.measures)
+    rows = tuple(
+        (visible(measure), *(_cell(digest, measure, quantity) for quantity in shown)) for measure in digest.measures
+    )
     return Table((corner, *shown.values()), rows).to_text()
 
 
@@ -127,8 +129,8 @@ def _legend(tables: TablesOfRows, digest: Digest, alpha: float) -> Iterator[str]
         yield f"In parentheses: the interval over queries ({level}); for halves, the middle of the splits."
     if digest.over:
         few = f" Over queries alone, as there are fewer than {FEWEST_TEAMS} teams, it is about these runs."
-        said = f"A difference is stated if its interval, over {', or over '.join(digest.over)}, does not include 0."
-        yield said + (few if "queries" in digest.over else "")
+        sentence = f"A difference is stated if its interval, over {', or over '.join(digest.over)}, does not include 0."
+        yield sentence + (few if "queries" in digest.over else "")
 
 
 def _answers(tables: TablesOfRows, digest: Digest, alpha: float) -> Iterator[str]:
@@ -147,26 +149,28 @@ def _answers(tables: TablesOfRows, digest: Digest, alpha: float) -> Iterator[str
 def _on_ties(tables: TablesOfRows, digest: Digest) -> str:
     shares = digest.defined("ties")
     rising = ", ".join(_shown(digest, name, "ties") for name in reversed(shares))
-    said = [f"Share of comparisons that are tied, lowest first: {rising}."]
+    sentences = [f"Share of comparisons that are tied, lowest first: {rising}."]
     if sparse := _sparse(digest):
         decide = "decides" if len(sparse) == 1 else "decide"
-        said.append(f"{_joined(sparse)} {decide} less than {100 * FEW:.0f} % of the comparisons.")
+        sentences.append(f"{_joined(sparse)} {decide} less than {100 * FEW:.0f} % of the comparisons.")
     if other := [name for name in digest.measures if name not in _comparable(tables, digest)]:
-        said.append(f"{_joined(other)}: over fewer or more comparisons than {digest.measures[0]}, so not compared.")
-    said += _placed(digest, "ties", _comparable(tables, digest), "ties more often", "ties less often")
-    return " ".join(said)
+        sentences.append(
+            f"{_joined(other)}: over fewer or more comparisons than {digest.measures[0]}, so not compared."
+        )
+    sentences += _placed(digest, "ties", _comparable(tables, digest), "ties more often", "ties less often")
+    return " ".join(sentences)
 
 
 def _on_agreement(digest: Digest) -> str:
     reference, shares = digest.measures[0], digest.defined("agreement")
     values = ", ".join(_shown(digest, name, "agreement") + _by_definition(digest, name) for name in shares)
-    said = [f"Of what a measure decides, {reference} decides the same way: {values}. Chance gives 50 %."]
+    sentences = [f"Of what a measure decides, {reference} decides the same way: {values}. Chance gives 50 %."]
     if chance := [name for name in shares if _may_be_chance(digest, name)]:
-        said.append(f"{_joined(chance)} may agree by chance only.")
+        sentences.append(f"{_joined(chance)} may agree by chance only.")
     if taus := digest.defined(f"tau with {reference}"):
         orders = ", ".join(f"{visible(name)} {_tau(digest, name, reference)}" for name in taus)
-        said.append(f"Kendall's tau between the orders of the runs, with {reference}: {orders}.")
-    return " ".join(said)
+        sentences.append(f"Kendall's tau between the orders of the runs, with {reference}: {orders}.")
+    return " ".join(sentences)
 
 
 def _on_power(tables: TablesOfRows, digest: Digest, alpha: float) -> str:
@@ -177,21 +181,25 @@ def _on_power(tables: TablesOfRows, digest: Digest, alpha: float) -> str:
             "more queries are needed, or fewer runs."
         )
     values = ", ".join(_shown(digest, name, "sign") for name in shares)
-    said = [f"Share of the pairs of runs told apart by the same test for all, the sign test: {values}."]
-    said += _placed(digest, "power", _comparable(tables, digest), "tells apart more pairs", "tells apart fewer pairs")
+    sentences = [f"Share of the pairs of runs told apart by the same test for all, the sign test: {values}."]
+    sentences += _placed(
+        digest, "power", _comparable(tables, digest), "tells apart more pairs", "tells apart fewer pairs"
+    )
     if contrary := list(_contrary(digest)):
         which = ", ".join(contrary)
-        said.append(
+        sentences.append(
             f"HSD and HSD on signs disagree on whether {digest.measures[0]} tells apart more pairs than {which}."
         )
-    return " ".join(said)
+    return " ".join(sentences)
 
 
 def _contrary(digest: Digest) -> Iterator[str]:
     """Give the measures that HSD and HSD on signs put on opposite sides of the first one, and where."""
     reference, *others = digest.measures
     for name in others:
-        shares = [digest.values.get((each, how), ()) for how in ("hsd", "hsd_signs") for each in (reference, name)]
+        shares = [
+            digest.values.get((measure, how), ()) for how in ("hsd", "hsd_signs") for measure in (reference, name)
+        ]
         collections = list(zip(*shares, strict=True)) if len(set(map(len, shares))) == 1 else []
         turned = sum((a - b) * (c - d) < 0 for a, b, c, d in collections)
         if turned and len(collections) > 1:
@@ -205,12 +213,15 @@ def _on_queries(digest: Digest) -> str:
     """Say how far two disjoint halves agree, and that a half and the whole agree too well."""
     reference, shares = digest.measures[0], digest.defined("same_direction")
     orders = ", ".join(_shown(digest, name, "same_direction") for name in shares)
-    said = [f"Of two disjoint halves of the queries, both have the same run of a pair ahead: {orders}."]
+    sentences = [f"Of two disjoint halves of the queries, both have the same run of a pair ahead: {orders}."]
     both, one, opposite = (digest.value(reference, name) for name in ("both_significant", "significant", "opposite"))
-    said.append(f"{reference} tells {percent(one)} of the pairs apart by the sign test on a half, {percent(both)} the "
-                f"same way on both, and {percent(opposite)} in opposite ways.")  # fmt: skip
+    sentences.append(
+        f"{reference} tells {percent(one)} of the pairs apart by the sign test on a half, {percent(both)} the "
+        f"same way on both, and {percent(opposite)} in opposite ways."
+    )
     whole = ", ".join(f"{visible(name)} {percent(digest.value(name, 'with_whole'))}" for name in shares)
-    return f"{' '.join(said)} A half and the whole that contains it agree more, which understates the error: {whole}."
+    sentences.append(f"A half and the whole that contains it agree more, which understates the error: {whole}.")
+    return " ".join(sentences)
 
 
 def _on_labels(tables: TablesOfRows, digest: Digest) -> str:
@@ -221,17 +232,17 @@ def _on_labels(tables: TablesOfRows, digest: Digest) -> str:
         + f" for {_joined([name for name in shares if shares[name] == share])}"
         for share in dict.fromkeys(shares.values())
     ]
-    said = []
+    sentences = []
     if groups:
         at_least = f"At least {100 * ENOUGH:.0f} % of the decisions stay (lower end of the interval)"
-        said.append(f"{at_least} if labels are lost at random, up to this share: {'; '.join(groups)}.")
+        sentences.append(f"{at_least} if labels are lost at random, up to this share: {'; '.join(groups)}.")
     sparse = _sparse(digest)
     if sparse:
-        said.append(f"Too few decisions to say so of {_joined(sparse)}.")
+        sentences.append(f"Too few decisions to say so of {_joined(sparse)}.")
     others = [name for name in _comparable(tables, digest) if name not in sparse]
-    said += _placed(digest, "kept_uniform", others, "keeps a larger share of its decisions without half of the labels",
-                    "keeps a smaller share")  # fmt: skip
-    return " ".join(said)
+    more = "keeps a larger share of its decisions without half of the labels"
+    sentences += _placed(digest, "kept_uniform", others, more, "keeps a smaller share")
+    return " ".join(sentences)
 
 
 def _sparse(digest: Digest) -> list[str]:

@@ -15,17 +15,17 @@ from lexirecall.text import to_text
 _LINE = "write a line for each run: its name, a blank or tab, and the name of its team, without blanks"
 
 
-def teams_of(given: Any, runs: Sequence[str]) -> dict[str, str]:
+def teams_of(teams: Any, runs: Sequence[str]) -> dict[str, str]:
     """Return the team of each run, from a file of lines `run team` or from {run: team}.
 
     >>> teams_of({"b1": "us", "a": "them", "b2": "us"}, ["a", "b1", "b2"])
     {'a': 'them', 'b1': 'us', 'b2': 'us'}
     """
-    if isinstance(given, Mapping):
-        return _checked("teams", ((None, str(run), str(team)) for run, team in given.items()), runs)
-    if not isinstance(given, (str, os.PathLike)):
-        raise UsageError(f"teams is {given!r}, but must be a file or {{run: team}}")
-    with Source(os.fspath(given)) as source, damage_first(source):
+    if isinstance(teams, Mapping):
+        return _checked("teams", ((None, str(run), str(team)) for run, team in teams.items()), runs)
+    if not isinstance(teams, (str, os.PathLike)):
+        raise UsageError(f"teams is {teams!r}, but must be a file or {{run: team}}")
+    with Source(os.fspath(teams)) as source, damage_first(source):
         return _checked(source.name, _rows(source), runs)
 
 

@@ -30,7 +30,7 @@ def tie_rows(
     measures: Mapping[str, Decisions], bootstrap: Bootstrap
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Return for each measure the share of ties with its interval and what it is a share of; and the contrasts."""
-    shares = PooledShares.of([(each.tied, each.compared) for each in measures.values()])
+    shares = PooledShares.of([(decisions.tied, decisions.compared) for decisions in measures.values()])
     values, (lows, highs) = shares.values, bootstrap.intervals(shares.resampled(bootstrap))
     rows = [
         {"measure": name, **bounded("ties", values[i], lows[i], highs[i]), **denominators(decisions)}

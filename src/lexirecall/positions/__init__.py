@@ -125,7 +125,7 @@ class Positions(NotebookDisplay):
     def _parts(self) -> Iterable[CellPart]:
         size = f"{counted(self.shape[0], 'run')} × {counted(self.shape[1], 'query')}"
         found = f"{counted(len(self.found.documents), 'document')} of a positive grade"
-        rules = listed((f"{name} {own}" for name, own in asdict(self.conventions).items() if own), 99)
+        rules = listed((f"{name} {rule}" for name, rule in asdict(self.conventions).items() if rule), 99)
         names = {"runs": listed(self.runs, 9), "judgments": self.judgments.name, "found": found}
         return [facts("Positions", size, names | {"conventions": rules})]
 

@@ -112,15 +112,15 @@ def _columns(positions: Positions, pa: Any) -> dict[str, Any]:
 def _places(positions: Positions, layout: "JudgedRows") -> dict[str, IntArray]:
     """Return what is known of each judged document that was retrieved, -1 where nothing is."""
     tracks = [tracks for tracks in (positions.found, positions.others) if tracks is not None]
-    has_blocks = any(each.block_starts is not None for each in tracks)
+    has_blocks = any(track.block_starts is not None for track in tracks)
     names = ("position", "tie_start", "tie_size") if has_blocks else ("position",)
     places = {name: np.full(positions.shape[0] * len(layout.queries), -1, np.int64) for name in names}
-    for each in tracks:
+    for track in tracks:
         at = (
-            each.segments.owners // max(positions.shape[1], 1) * len(layout.queries)
-            + np.flatnonzero(layout.has_document)[each.documents]
+            track.segments.owners // max(positions.shape[1], 1) * len(layout.queries)
+            + np.flatnonzero(layout.has_document)[track.documents]
         )
-        values = (each.positions, each.block_starts, each.block_sizes)
+        values = (track.positions, track.block_starts, track.block_sizes)
         for name, value in zip(places, values, strict=False):
             if value is not None:
                 places[name][at] = value
@@ -217,7 +217,7 @@ def _known_facts(text: bytes, name: str) -> Mapping[str, Any]:
 def _of_first_format(facts: Mapping[str, Any]) -> Mapping[str, Any]:
     """Format 1 said items, system and request for documents, run and query."""
     conventions = {name: "documents" if rule == "items" else rule for name, rule in facts["conventions"].items()}
-    named = [{**each, "run": each["system"], "query": each["request"]} for each in facts["mismatches"]]
+    named = [{**mismatch, "run": mismatch["system"], "query": mismatch["request"]} for mismatch in facts["mismatches"]]
     return {**facts, "conventions": conventions, "mismatches": named}
 
 

@@ -88,7 +88,7 @@ def positions_of(table: "pa.Table", facts: Mapping[str, Any]) -> Positions:
         mismatches=tuple(map(_mismatch, facts["mismatches"])),
         **counts,
     )
-    names = [each.run for each in positions.mismatches]
+    names = [mismatch.run for mismatch in positions.mismatches]
     finds = {positions.runs[s] for s in np.flatnonzero(positions.num_found.sum(axis=1)).tolist()}
     are_apart = len({*names}) == len(names) and {*names} <= {*positions.runs} - finds
     require(are_apart, "a run that finds nothing judged finds something")
@@ -104,21 +104,24 @@ def _check_columns(table: "pa.Table") -> None:
     for name, types in _TYPES.items():
         require(name in names or name in _OPTIONAL, f"the column {name!r} is missing")
         require(names.count(name) < 2, f"there are two columns {name!r}")
-        own = str(table.schema.field(name).type) if name in names else types[0]
-        require(own in types, f"the column {name!r} is of type {own[:80]}")
+        type_name = str(table.schema.field(name).type) if name in names else types[0]
+        require(type_name in types, f"the column {name!r} is of type {type_name[:80]}")
 
 
-def _conventions(given: Mapping[str, Any]) -> Conventions:
+def _conventions(rules: Mapping[str, Any]) -> Conventions:
     flags = [name for name, value in asdict(Conventions()).items() if isinstance(value, bool)]
-    require(all(type(given.get(name, False)) is bool for name in flags), "one of its rules is neither true nor false")
-    require(given.get("depth") is None or type(given["depth"]) in (int, float), "its depth is not a number")
-    return Conventions(**given)
+    require(all(type(rules.get(name, False)) is bool for name in flags), "one of its rules is neither true nor false")
+    require(rules.get("depth") is None or type(rules["depth"]) in (int, float), "its depth is not a number")
+    return Conventions(**rules)
 
 
-def _mismatch(given: Any) -> Mismatch:
-    each = Mismatch(given["run"], given["query"], tuple(given["retrieved"]), tuple(given["judged"]))
-    require(are_all([each.run, each.query, *each.retrieved, *each.judged], str), "an example of an id is not text")
-    return each
+def _mismatch(facts: Any) -> Mismatch:
+    mismatch = Mismatch(facts["run"], facts["query"], tuple(facts["retrieved"]), tuple(facts["judged"]))
+    require(
+        are_all([mismatch.run, mismatch.query, *mismatch.retrieved, *mismatch.judged], str),
+        "an example of an id is not text",
+    )
+    return mismatch
 
 
 def _of_queries(table: "pa.Table", name: str, layout: JudgedRows, num_runs: int) -> IntArray:
@@ -137,21 +140,21 @@ def _judgments(table: "pa.Table", facts: Mapping[str, Any]) -> tuple[Judgments, 
     require(are_counts([about["repeated"]]) and type(about["has_grades"]) is bool, "its judgments are not described")
     num_rows, rest = divmod(len(table), max(num_runs, 1))
     require(num_runs > 0 and rest == 0, "rows are missing")
-    own = table.slice(0, num_rows)
-    _check_runs(table, own, facts["runs"])
-    queries, ids = _coded(own, "query")
+    first = table.slice(0, num_rows)
+    _check_runs(table, first, facts["runs"])
+    queries, ids = _coded(first, "query")
     require((np.diff(queries, prepend=0) >= 0).all(), "rows are not in order")  # numbers are in order of appearance
     if about["query_type"] != "text":
         np.array(list(map(to_text, ids))).astype(about["query_type"])  # raises if one of them is not a number
-    codes, _ = _coded(own, "document")
+    codes, _ = _coded(first, "document")
     has_document = codes >= 0
     pairs = queries * (codes.max(initial=0) + 1) + codes
     require(len(np.unique(pairs[has_document])) == has_document.sum(), "a document has two rows")
     require((np.bincount(queries)[queries] == 1)[~has_document].all(), "a row has no document")
     require(
-        (own["grade"].is_valid().to_numpy() == has_document).all(), "a document has no grade, or a grade no document"
+        (first["grade"].is_valid().to_numpy() == has_document).all(), "a document has no grade, or a grade no document"
     )
-    grades = own["grade"].drop_null().to_numpy().astype(np.float64)
+    grades = first["grade"].drop_null().to_numpy().astype(np.float64)
     require(np.isfinite(grades).all(), "a grade is not finite")
     is_next = np.diff(queries[has_document]) == 0
     require(not (is_next & (np.diff(grades > 0) & (grades[1:] > 0))).any(), "rows are not in order")
@@ -160,7 +163,7 @@ def _judgments(table: "pa.Table", facts: Mapping[str, Any]) -> tuple[Judgments, 
         queries=tuple(map(to_text, ids)),
         query_ids=PackedIds.pack(ids),
         offsets=offsets_of(np.bincount(queries[has_document], minlength=len(ids))),
-        documents=PackedIds.pack(_bytes(own["document"].drop_null())),
+        documents=PackedIds.pack(_bytes(first["document"].drop_null())),
         grades=grades,
         num_positive=np.bincount(queries[has_document], grades > 0, len(ids)).astype(np.int64),
         name=about["name"],
@@ -171,15 +174,15 @@ def _judgments(table: "pa.Table", facts: Mapping[str, Any]) -> tuple[Judgments, 
     return judgments, JudgedRows(queries, has_document)
 
 
-def _check_runs(table: "pa.Table", own: "pa.Table", names: list[str]) -> None:
+def _check_runs(table: "pa.Table", first: "pa.Table", names: list[str]) -> None:
     """Raise unless the rows of each run are those of the first, but for where documents are."""
     runs, found = _coded(table, "run")
     require(found == [to_bytes(name) for name in names], f"the runs are not {listed(names)}")
-    require((runs == np.repeat(np.arange(len(names)), len(own))).all(), "rows are not in order")
+    require((runs == np.repeat(np.arange(len(names)), len(first))).all(), "rows are not in order")
     common = [name for name in ("query", "document", "grade", "corpus_size") if name in table.schema.names]
     for s, name in enumerate(names[1:], 1):
-        rows = table.slice(s * len(own), len(own)).select(common)
-        require(rows.equals(own.select(common)), f"the judgments of {name} differ from those of others")
+        rows = table.slice(s * len(first), len(first)).select(common)
+        require(rows.equals(first.select(common)), f"the judgments of {name} differ from those of others")
 
 
 def _tracks(table: "pa.Table", layout: JudgedRows, shape: tuple[int, ...]) -> Tracks:
@@ -192,9 +195,9 @@ def _tracks(table: "pa.Table", layout: JudgedRows, shape: tuple[int, ...]) -> Tr
     require(layout.has_document[rows].all(), "a position is not one of a document")
     order = np.lexsort((documents, positions[at], rankings))
     groups = [_numbers(table, name) for name in ("tie_start", "tie_size") if name in table.schema.names]
-    require(all(((each >= 0) == (positions >= 0)).all() for each in groups), "a group of equal scores is missing")
+    require(all(((group >= 0) == (positions >= 0)).all() for group in groups), "a group of equal scores is missing")
     segments = Segments(offsets_of(np.bincount(rankings, minlength=shape[0] * shape[1])))
-    return Tracks(segments, positions[at][order], documents[order], *(each[at][order] for each in groups))
+    return Tracks(segments, positions[at][order], documents[order], *(group[at][order] for group in groups))
 
 
 def _coded(table: "pa.Table", name: str) -> tuple[IntArray, list[bytes]]:
@@ -204,7 +207,7 @@ def _coded(table: "pa.Table", name: str) -> tuple[IntArray, list[bytes]]:
 
 
 def _bytes(values: Any) -> list[bytes]:
-    return [each if isinstance(each, bytes) else each.encode() for each in values.to_pylist()]
+    return [value if isinstance(value, bytes) else value.encode() for value in values.to_pylist()]
 
 
 def _numbers(table: "pa.Table", name: str) -> IntArray:

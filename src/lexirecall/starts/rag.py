@@ -44,7 +44,7 @@ def make() -> Mapping[str, str]:
     facts = [f"{subject}/{facet}" for subject in _SUBJECTS for facet in _FACETS]
     stated = {f"{fact.replace('/', f'-{place}-')}": fact for place in ("guide", "faq") for fact in facts}
     asked = [(subject, words) for words in _QUESTIONS for subject in _SUBJECTS]
-    questions = {f"q{number:02d}": each for number, each in enumerate(asked, 1)}
+    questions = {f"q{number:02d}": pair for number, pair in enumerate(asked, 1)}
     rows: dict[str, list[dict[str, object]]] = {"old.jsonl": [], "new.jsonl": [], "fixed.jsonl": []}
     for question, (subject, words) in questions.items():
         wanted = {f"{subject}/{facet}" for facet in _QUESTIONS[words][1]}
@@ -54,7 +54,7 @@ def make() -> Mapping[str, str]:
             rows[name].append({**asks, "retrieved_context_ids": found, "reference_context_ids": needs})
     kinds = ((question, _QUESTIONS[words][0]) for question, (_, words) in questions.items())
     return {
-        **{name: _json_lines(own) for name, own in rows.items()},
+        **{name: _json_lines(records) for name, records in rows.items()},
         "facts.tsv": separated(stated.items(), "\t"),
         "facts.jsonl": _json_lines({"doc_id": fact, "text": _sentence(fact)} for fact in facts),
         "chunks.jsonl": _json_lines({"chunk_id": chunk, "text": _words(chunk, fact)} for chunk, fact in stated.items()),
@@ -79,8 +79,8 @@ def _retrieved(
 
 def _sentence(fact: str) -> str:
     subject, facet = fact.split("/")
-    said = _FACETS[facet].format(_SUBJECTS[subject])
-    return said[0].upper() + said[1:]
+    sentence = _FACETS[facet].format(_SUBJECTS[subject])
+    return sentence[0].upper() + sentence[1:]
 
 
 def _words(chunk: str, fact: str) -> str:

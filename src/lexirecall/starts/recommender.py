@@ -25,15 +25,15 @@ def make() -> Mapping[str, str]:
     fame = dict(zip(_DOCUMENTS, rng.normal(size=len(_DOCUMENTS)).tolist(), strict=True))
     ratings = {user: _ratings(rng, fame, is_new=_is_new(user)) for user in _USERS}
     lists: dict[str, dict[str, list[str]]] = {"similar": {}, "popular": {}, "old": {}, "new": {}}
-    for user, own in ratings.items():
-        for name, documents in _lists(rng, fame, own, is_new=_is_new(user)).items():
+    for user, grades in ratings.items():
+        for name, documents in _lists(rng, fame, grades, is_new=_is_new(user)).items():
             lists[name][user] = documents
-    rated = ((user, document, stars) for user, own in ratings.items() for document, stars in own.items())
+    rated = ((user, document, stars) for user, grades in ratings.items() for document, stars in grades.items())
     groups = ((user, "newcomer" if _is_new(user) else "regular") for user in _USERS)
     return {
         "ratings.csv": separated(rated, ",", "user", "item", "rating"),
         "users.tsv": separated(groups, "\t"),
-        **{f"{name}.csv": _scored(own) for name, own in lists.items()},
+        **{f"{name}.csv": _scored(rankings) for name, rankings in lists.items()},
     }
 
 

@@ -26,11 +26,11 @@ def make() -> Mapping[str, str]:
     """
     rng = np.random.default_rng(_SEED)
     studies = {review: [f"{review}-{number:04d}" for number in range(1, size + 1)] for review, size in _PAST.items()}
-    included = {review: {*rng.choice(own, len(own) // 30, replace=False).tolist()} for review, own in studies.items()}
-    learnt = {review: _order(rng, own, included[review], 2.6) for review, own in studies.items()}
-    searched = {review: _order(rng, own, included[review], 1.5) for review, own in studies.items()}
-    labels = ((review, study, int(study in included[review])) for review, own in studies.items() for study in own)
-    titles = ((study, _title(rng, review)) for review, own in studies.items() for study in own)
+    included = {review: {*rng.choice(ids, len(ids) // 30, replace=False).tolist()} for review, ids in studies.items()}
+    learnt = {review: _order(rng, ids, included[review], 2.6) for review, ids in studies.items()}
+    searched = {review: _order(rng, ids, included[review], 1.5) for review, ids in studies.items()}
+    labels = ((review, study, int(study in included[review])) for review, ids in studies.items() for study in ids)
+    titles = ((study, _title(rng, review)) for review, ids in studies.items() for study in ids)
     return {
         "labels.csv": separated(labels, ",", "topic", "doc_id", "label"),
         "keywords.csv": _scored(searched),
@@ -57,7 +57,7 @@ def _stopped(rng: np.random.Generator) -> dict[str, str]:
     drawn = draw_sample({_STOPPED: read}, ranking, _SAMPLED, read=_READ, seed=1)
     sampled = ((review, study, int(study in included)) for review, study in drawn.rows)
     return {
-        "screened.csv": separated(((_STOPPED, *each) for each in read.items()), ",", "topic", "doc_id", "label"),
+        "screened.csv": separated(((_STOPPED, *pair) for pair in read.items()), ",", "topic", "doc_id", "label"),
         "ranking.csv": _scored(ranking),
         "sample.csv": separated(sampled, ",", "query_id", "doc_id", "grade"),
     }
@@ -75,7 +75,9 @@ def _title(rng: np.random.Generator, review: str) -> str:
 
 
 def _scored(orders: Mapping[str, Sequence[str]]) -> str:
-    rows = ((review, study, len(own) - place) for review, own in orders.items() for place, study in enumerate(own))
+    rows = (
+        (review, study, len(order) - place) for review, order in orders.items() for place, study in enumerate(order)
+    )
     return separated(rows, ",", "topic", "doc_id", "score")
 
 

@@ -67,7 +67,9 @@ def trec_qrels(relevant: Mapping[str, Mapping[str, int]]) -> str:
     >>> trec_qrels({"q": {"a": 1}})
     'q 0 a 1\n'
     """
-    return separated(((q, 0, document, grade) for q, own in relevant.items() for document, grade in own.items()), " ")
+    return separated(
+        ((q, 0, document, grade) for q, grades in relevant.items() for document, grade in grades.items()), " "
+    )
 
 
 def trec_run(rankings: Mapping[str, Sequence[str]], tag: str) -> str:

@@ -130,7 +130,7 @@ class Utility:
         sizes = {*range(1, min(m, MAX_WANTED) + 1), m}
         by_size = [exposures_at(self.measure, at, j, self.n) for j in sorted(sizes)]
         good = self.measure.direction * by_size[0]
-        if not all(np.array_equal(each, by_size[0]) for each in by_size) or (good[1:] > good[:-1]).any():
+        if not all(np.array_equal(exposures, by_size[0]) for exposures in by_size) or (good[1:] > good[:-1]).any():
             return "any"
         weighted = _worst_by_weights(self.measure, m, self.n)
         is_possible = weighted == "all" or (self.measure.direction > 0 and good.min() >= 0)

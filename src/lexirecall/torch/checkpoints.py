@@ -25,7 +25,7 @@ Baseline = Positions | str | os.PathLike[str]
 """Positions of one run, or the positions file that keeps them."""
 
 
-def baseline_of(given: Baseline) -> Positions:
+def baseline_of(baseline: Baseline) -> Positions:
     """Return the positions of a baseline, which must be one run.
 
     >>> from lexirecall import project
@@ -34,7 +34,7 @@ def baseline_of(given: Baseline) -> Positions:
     lexirecall.errors.UsageError: the baseline has 2 runs (one, other), but must be one
       save the positions of one run, or project it alone
     """
-    positions = given if isinstance(given, Positions) else load_positions(given)
+    positions = baseline if isinstance(baseline, Positions) else load_positions(baseline)
     if len(positions.runs) != 1:
         raise UsageError(
             f"the baseline has {counted(len(positions.runs), 'run')} ({listed(positions.runs)}), but must be one",
@@ -66,8 +66,8 @@ def side_by_side(now: Positions, then: Positions) -> Positions:
     """
     needs_judged = now.others is not None and then.others is not None
     runs = [
-        fitting(each, now.judgments, now.conventions, now.corpus_size, needs_judged=needs_judged)
-        for each in (now, then)
+        fitting(positions, now.judgments, now.conventions, now.corpus_size, needs_judged=needs_judged)
+        for positions in (now, then)
     ]
     return Positions.stack(now.judgments, runs, now.conventions, now.corpus_size)
 
@@ -90,10 +90,10 @@ def fitting(
       compare models on the same corpus, with the same documents excluded
     """
     name, same = then.runs[0], _of_queries(then, judgments)
-    own, given = (np.full(len(judgments.queries), -1) if n is None else n for n in (same.corpus_size, sizes))
-    if (differing := np.flatnonzero(own != given)).size:
+    sizes_then, sizes_now = (np.full(len(judgments.queries), -1) if n is None else n for n in (same.corpus_size, sizes))
+    if (differing := np.flatnonzero(sizes_then != sizes_now)).size:
         q = int(differing[0])
-        size, now = ("an unknown number of" if n < 0 else f"{n:,}" for n in (int(own[q]), int(given[q])))
+        size, now = ("an unknown number of" if n < 0 else f"{n:,}" for n in (int(sizes_then[q]), int(sizes_now[q])))
         query = shown(judgments.queries[q])
         raise DataError(
             f"{name} ranked a corpus of {size} documents for query {query}, but the corpus has {now} now",

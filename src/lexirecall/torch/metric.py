@@ -104,10 +104,10 @@ class PositionsMetric(Metric):
         return self._baseline
 
     @baseline.setter
-    def baseline(self, given: Baseline | None) -> None:
-        if given is None and self._compares:
+    def baseline(self, baseline: Baseline | None) -> None:
+        if baseline is None and self._compares:
             raise _no_baseline([str(row) for row in parse_names(self.measures) if isinstance(row, Preference)])
-        self._baseline = None if given is None else baseline_of(given)
+        self._baseline = None if baseline is None else baseline_of(baseline)
         self._computed = None  # what torchmetrics keeps of the last compute
 
     def update(self, scores: Any, relevant: Any, query_ids: Any | None = None, *, exclude: Any | None = None) -> None:

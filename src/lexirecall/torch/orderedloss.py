@@ -83,7 +83,9 @@ class OrderedLoss(torch.nn.Module):
 
     def _losses(self, table: ScoreTable) -> Tensor:
         """Return the loss of each query of a table, [Q]."""
-        logs = log_soft_positions(table.others, table.own, table.owners, table.stands_for, self.temperature, self.block)
+        logs = log_soft_positions(
+            table.others, table.relevant, table.owners, table.stands_for, self.temperature, self.block
+        )
         return ordered_means(logs, table.owners, len(table.others), self.discount)
 
     def extra_repr(self) -> str:
@@ -110,7 +112,7 @@ def ordered_means(values: Tensor, owners: Tensor, num_queries: int, discount: fl
 
 def _num_queries(table: ScoreTable) -> Tensor:
     """Count the queries with a relevant document, on the device."""
-    has_relevant = torch.zeros(len(table.others), dtype=table.own.dtype, device=table.own.device)
+    has_relevant = torch.zeros(len(table.others), dtype=table.relevant.dtype, device=table.relevant.device)
     return has_relevant.index_fill(0, table.owners, 1).sum()
 
 

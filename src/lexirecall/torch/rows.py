@@ -40,8 +40,8 @@ def rows_of(
     >>> rows[:, [FIRST, QUERY, DOCUMENT, POSITION, SIZE]].tolist()
     [[1, 70, 4, 1, 6], [0, 70, 1, 3, 6], [0, 70, 0, 2, 6], [1, 71, -1, -1, 6]]
     """
-    tracks = [each for each in (positions.found, positions.others) if each is not None]
-    owners = np.concatenate([each.segments.owners for each in tracks])
+    tracks = [track for track in (positions.found, positions.others) if track is not None]
+    owners = np.concatenate([track.segments.owners for track in tracks])
     sizes = np.bincount(owners, minlength=len(positions.queries))
     heights = np.maximum(sizes, 1)
     rows = np.full((int(heights.sum()), WIDTH), -1, np.int64)
@@ -50,7 +50,7 @@ def rows_of(
     rows[:, QUERY] = -1 if queries is None else np.repeat(queries, heights)
     if positions.corpus_size is not None:
         rows[:, SIZE] = np.repeat(positions.corpus_size, heights)
-    cells = np.concatenate([_cells(each, positions.judgments, index_of) for each in tracks])
+    cells = np.concatenate([_cells(track, positions.judgments, index_of) for track in tracks])
     rows[np.repeat(sizes > 0, heights), DOCUMENT : BLOCK_SIZE + 1] = cells[np.argsort(owners, kind="stable")]
     return rows
 

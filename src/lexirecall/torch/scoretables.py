@@ -26,7 +26,7 @@ class ScoreTable:
     """Which queries of the batch they are."""
     others: Tensor
     """Scores of documents that are not relevant, [Q, n]; -inf where there is none."""
-    own: Tensor
+    relevant: Tensor
     """Scores of relevant documents, [R]."""
     owners: Tensor
     """The row of each relevant document, [R]."""
@@ -43,7 +43,7 @@ def score_tables(
     never doubles the memory.
 
     >>> (only,) = score_tables(torch.tensor([[0.5, 0.25, 0.75]]), [[2, 0]])
-    >>> only.own.tolist(), only.others.tolist()
+    >>> only.relevant.tolist(), only.others.tolist()
     ([0.75, 0.5], [[-inf, 0.25, -inf]])
     """
     if isinstance(scores, torch.Tensor) and scores.ndim == 1:
@@ -55,11 +55,11 @@ def score_tables(
         yield from _tables(scores, relevant, mask, stands_for, check=check)
 
 
-def _one_row(given: Any, scores: Tensor) -> Any:
+def _one_row(argument: Any, scores: Tensor) -> Any:
     """Return what is given for a single query as for a batch of one."""
-    if given is None:
+    if argument is None:
         return None
-    return given[None] if getattr(given, "shape", None) == scores.shape else [given]
+    return argument[None] if getattr(argument, "shape", None) == scores.shape else [argument]
 
 
 def _tables(scores: Any, relevant: Any, mask: Any, stands_for: Any, *, check: bool) -> Iterator[ScoreTable]:
@@ -86,18 +86,18 @@ def _tables(scores: Any, relevant: Any, mask: Any, stands_for: Any, *, check: bo
         )
 
 
-def _rows(name: str, given: Any, lengths: list[int] | None, remedy: str = "") -> list[Any]:
+def _rows(name: str, argument: Any, lengths: list[int] | None, remedy: str = "") -> list[Any]:
     """Return what is given for each query; raise unless there is something for each."""
     remedy = remedy or f"the scores are a tensor for each query, so give {name} alike"
-    if not isinstance(given, Sequence) or isinstance(given, (str, bytes)):
-        shape = f" and the shape {list(given.shape)}" if hasattr(given, "shape") else ""
-        raise UsageError(f"{name} has the type {type(given).__name__}{shape}", remedy=remedy)
-    if lengths is None and not given:
+    if not isinstance(argument, Sequence) or isinstance(argument, (str, bytes)):
+        shape = f" and the shape {list(argument.shape)}" if hasattr(argument, "shape") else ""
+        raise UsageError(f"{name} has the type {type(argument).__name__}{shape}", remedy=remedy)
+    if lengths is None and not argument:
         raise UsageError("the batch is empty", remedy="give the scores of at least one query")
-    if lengths is not None and len(given) != len(lengths):
-        problem = f"{name} has {counted(len(given), 'row')}, but the scores have {counted(len(lengths), 'query')}"
+    if lengths is not None and len(argument) != len(lengths):
+        problem = f"{name} has {counted(len(argument), 'row')}, but the scores have {counted(len(lengths), 'query')}"
         raise UsageError(problem, remedy=remedy)
-    return list(given)
+    return list(argument)
 
 
 def _filled(name: str, parts: list[Any], numbers: list[int], rows: list[Tensor]) -> Tensor:
@@ -131,13 +131,13 @@ def _table(
     return ScoreTable(numbers, others, values[owners, columns], owners, factors)
 
 
-def _like(given: Any, scores: Tensor, name: str) -> Tensor:
+def _like(values: Any, scores: Tensor, name: str) -> Tensor:
     """Return what is given in the shape of the scores: a number for all, one for each document, or for each pair."""
     try:
-        tensor = torch.as_tensor(given, device=scores.device)
+        tensor = torch.as_tensor(values, device=scores.device)
         return torch.broadcast_to(tensor, scores.shape)
     except (TypeError, ValueError, RuntimeError):
-        shape = f"shape {list(given.shape)}" if hasattr(given, "shape") else f"type {type(given).__name__}"
+        shape = f"shape {list(values.shape)}" if hasattr(values, "shape") else f"type {type(values).__name__}"
         problem = f"{name} has the {shape}, but the scores have the shape {list(scores.shape)}"
         raise UsageError(problem, remedy="give one for each document, or for each query and document") from None
 
@@ -155,21 +155,21 @@ def _tensor_of(row: Any) -> Tensor:
         raise UsageError(f"relevant has {row!r} for a query", remedy=RELEVANT_SHAPE) from None
 
 
-def _relevant(given: Any, scores: Tensor, numbers: Sequence[int]) -> tuple[Tensor, Tensor, Tensor]:
+def _relevant(relevant: Any, scores: Tensor, numbers: Sequence[int]) -> tuple[Tensor, Tensor, Tensor]:
     """Return the rows and the columns of the relevant documents, [R] each, and the same as a mask, [Q, n]."""
-    if hasattr(given, "__array__"):
-        given = _tensor_of(given)
-    is_tensor = isinstance(given, torch.Tensor)
-    if is_tensor and given.shape == scores.shape:
-        return _of_marks(given.to(scores.device))
-    if (is_tensor and given.shape != (len(scores),)) or not isinstance(given, (Sequence, torch.Tensor)):
-        shape = f"shape {list(given.shape)}" if is_tensor else f"type {type(given).__name__}"
+    if hasattr(relevant, "__array__"):
+        relevant = _tensor_of(relevant)
+    is_tensor = isinstance(relevant, torch.Tensor)
+    if is_tensor and relevant.shape == scores.shape:
+        return _of_marks(relevant.to(scores.device))
+    if (is_tensor and relevant.shape != (len(scores),)) or not isinstance(relevant, (Sequence, torch.Tensor)):
+        shape = f"shape {list(relevant.shape)}" if is_tensor else f"type {type(relevant).__name__}"
         problem = f"relevant has the {shape}, but the scores have the shape {list(scores.shape)}"
         raise UsageError(problem, remedy=RELEVANT_SHAPE)
-    if len(given) != len(scores):
-        problem = f"relevant has {counted(len(given), 'row')}, but the scores have {counted(len(scores), 'query')}"
+    if len(relevant) != len(scores):
+        problem = f"relevant has {counted(len(relevant), 'row')}, but the scores have {counted(len(scores), 'query')}"
         raise UsageError(problem, remedy=RELEVANT_SHAPE)
-    rows = [_tensor_of(row) for row in given]
+    rows = [_tensor_of(row) for row in relevant]
     if all(map(_is_marks, rows)):
         return _of_marks(torch.stack([_like(row, scores[0], "relevant") for row in rows]).to(scores.device))
     return _of_indices(rows, scores, numbers)

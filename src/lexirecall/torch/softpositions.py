@@ -17,7 +17,7 @@ from lexirecall.torch.tensors import Tensor, torch
 
 
 def log_soft_positions(
-    others: Tensor, own: Tensor, owners: Tensor, stands_for: Tensor | None, temperature: float, block: int
+    others: Tensor, relevant: Tensor, owners: Tensor, stands_for: Tensor | None, temperature: float, block: int
 ) -> Tensor:
     """Return log(1 + sum_j c_j sigmoid((s_j - s_i) / temperature)) of each relevant document i, [R].
 
@@ -31,7 +31,7 @@ def log_soft_positions(
     >>> [round(position, 4) for position in positions.tolist()]  # 1, a tie and one above; nothing above
     [2.5, 1.0]
     """
-    return _LogSoftPositions.apply(others, own, owners, stands_for, temperature, block)
+    return _LogSoftPositions.apply(others, relevant, owners, stands_for, temperature, block)
 
 
 class _LogSoftPositions(torch.autograd.Function):
@@ -39,35 +39,35 @@ class _LogSoftPositions(torch.autograd.Function):
     def forward(
         ctx: Any,
         others: Tensor,
-        own: Tensor,
+        relevant: Tensor,
         owners: Tensor,
         stands_for: Tensor | None,
         temperature: float,
         block: int,
     ) -> Tensor:
-        above = torch.zeros_like(own)  # all terms are positive: a plain sum and log1p lose nothing
-        for rows, columns in _blocks(len(own), others.shape[1], block):
-            shares = _scaled(others, own, owners, temperature, rows, columns).sigmoid_()
+        above = torch.zeros_like(relevant)  # all terms are positive: a plain sum and log1p lose nothing
+        for rows, columns in _blocks(len(relevant), others.shape[1], block):
+            shares = _scaled(others, relevant, owners, temperature, rows, columns).sigmoid_()
             above[rows] += _times(shares, stands_for, owners, rows, columns).sum(dim=1)
-        ctx.save_for_backward(others, own, owners, stands_for, above)
+        ctx.save_for_backward(others, relevant, owners, stands_for, above)
         ctx.temperature, ctx.block = temperature, block
         return above.log1p()
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        others, own, owners, stands_for, above = ctx.saved_tensors
+        others, relevant, owners, stands_for, above = ctx.saved_tensors
         slopes = gradient / (1 + above) / ctx.temperature
-        of_others, of_own = torch.zeros_like(others), torch.zeros_like(own)
-        for rows, columns in _blocks(len(own), others.shape[1], ctx.block):
-            scaled = _scaled(others, own, owners, ctx.temperature, rows, columns)
+        of_others, of_relevant = torch.zeros_like(others), torch.zeros_like(relevant)
+        for rows, columns in _blocks(len(relevant), others.shape[1], ctx.block):
+            scaled = _scaled(others, relevant, owners, ctx.temperature, rows, columns)
             pull = scaled.sigmoid()
             pull *= scaled.neg_().sigmoid_()  # not 1 - sigmoid, which is 0 for what is far above
             pull = _times(pull, stands_for, owners, rows, columns)
             pull *= slopes[rows, None]
-            of_own[rows] -= pull.sum(dim=1)
+            of_relevant[rows] -= pull.sum(dim=1)
             of_others[:, columns].index_add_(0, owners[rows], pull)
-        return of_others, of_own, None, None, None, None
+        return of_others, of_relevant, None, None, None, None
 
 
 def _blocks(num_rows: int, num_columns: int, block: int) -> Iterator[tuple[slice, slice]]:
@@ -84,10 +84,12 @@ def _blocks(num_rows: int, num_columns: int, block: int) -> Iterator[tuple[slice
             yield slice(row, row + height), slice(column, column + width)
 
 
-def _scaled(others: Tensor, own: Tensor, owners: Tensor, temperature: float, rows: slice, columns: slice) -> Tensor:
+def _scaled(
+    others: Tensor, relevant: Tensor, owners: Tensor, temperature: float, rows: slice, columns: slice
+) -> Tensor:
     """Return (s_j - s_i) / temperature of a part, in memory of its own."""
     scaled = others[:, columns][owners[rows]]
-    scaled -= own[rows, None]
+    scaled -= relevant[rows, None]
     scaled /= temperature
     return scaled
 

@@ -83,11 +83,11 @@ def _grades(query: Any, judged: Any) -> Any:
 def _by_text(texts: Mapping[Any, str], what: str) -> dict[str, str]:
     """Return texts by their ids as text; raise if two ids are the same then."""
     by_text: dict[str, str] = {}
-    for given, text in texts.items():
+    for key, text in texts.items():
         try:
-            identifier = to_text(id_of(given))
+            identifier = to_text(id_of(key))
         except (TypeError, ValueError):  # not an id, or not valid Unicode
-            raise UsageError(f"{given!r} is not a {what} id", remedy=ID_SHAPE) from None
+            raise UsageError(f"{key!r} is not a {what} id", remedy=ID_SHAPE) from None
         if identifier in by_text:
             problem = f"two {what} ids are {shown(identifier)} as text"
             raise DataError(problem, remedy="ids are compared as text: give each its own")

@@ -84,10 +84,10 @@ class OrderedRankingLoss(torch.nn.Module):
             raise UsageError(problem, remedy="give an anchor and at least one document in each row")
         keys = [_keys(features) for features in columns]
         vectors = [self.model(features)["sentence_embedding"] for features in columns]
-        keys = [each or _different(number, len(vectors[number])) for number, each in enumerate(keys)]
+        keys = [column or _different(number, len(vectors[number])) for number, column in enumerate(keys)]
         is_relevant = _labelled(labels, len(keys[0]), len(keys) - 1)
         queries, documents = _numbered(keys[0]), _numbered([key for column in keys[1:] for key in column])
-        first_query, first_document = (_firsts(each, vectors[0].device) for each in (queries, documents))
+        first_query, first_document = (_firsts(numbers, vectors[0].device) for numbers in (queries, documents))
         relevant = torch.zeros(len(first_query), len(first_document), dtype=torch.bool)
         of_rows = torch.tensor(queries).repeat(len(keys) - 1)
         relevant[of_rows[is_relevant], torch.tensor(documents)[is_relevant]] = True
@@ -146,10 +146,10 @@ def _labelled(labels: Any, num_rows: int, num_columns: int) -> Tensor:
     """Return which documents are relevant to the query of their row, column by column."""
     if labels is None or not len(labels):
         return torch.arange(num_rows * num_columns) < num_rows
-    given = torch.as_tensor(labels).cpu()
-    if given.ndim == 1 and num_columns == 1:
-        given = given[:, None]
-    if given.shape != (num_rows, num_columns):
-        problem = f"labels have the shape {list(given.shape)}, but the texts [{num_rows}, {num_columns}] documents"
+    marks = torch.as_tensor(labels).cpu()
+    if marks.ndim == 1 and num_columns == 1:
+        marks = marks[:, None]
+    if marks.shape != (num_rows, num_columns):
+        problem = f"labels have the shape {list(marks.shape)}, but the texts [{num_rows}, {num_columns}] documents"
         raise UsageError(problem, remedy="give a label for each document of each row, or take the column of labels out")
-    return (given > 0).T.reshape(-1)
+    return (marks > 0).T.reshape(-1)

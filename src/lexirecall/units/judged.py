@@ -69,9 +69,9 @@ class _ResolvedIds:
             return cls(texts, owners, slots, slots if units.is_identity else units.numbers_of(b"", texts))
         queries, slots, numbers = list(judgments.query_ids), np.full(len(texts), -1), np.full(len(texts), -1)
         for q, query in enumerate(queries):
-            own = slice(borders[q], borders[q + 1])
-            slots[own] = units.slots_of(query, texts[own])
-            numbers[own] = units.numbers_of(query, texts[own])
+            entries = slice(borders[q], borders[q + 1])
+            slots[entries] = units.slots_of(query, texts[entries])
+            numbers[entries] = units.numbers_of(query, texts[entries])
         return cls(texts, owners, slots, numbers)
 
     def counts(self, judgments: Judgments, units: UnitMap) -> "IdCounts":
@@ -98,8 +98,8 @@ def _pairs_of_documents(ids: _ResolvedIds, judgments: Judgments, units: UnitMap,
     names = units.names
     if itself and len(mapped) < len(ids.slots):
         alone = np.flatnonzero(ids.slots < 0)
-        names, own = _with_names(units, [ids.texts[i] for i in alone.tolist()])
-        documents, numbers = np.concatenate([documents, alone]), np.concatenate([numbers, own])
+        names, added = _with_names(units, [ids.texts[i] for i in alone.tolist()])
+        documents, numbers = np.concatenate([documents, alone]), np.concatenate([numbers, added])
         order = np.argsort(documents, kind="stable")
         documents, numbers = documents[order], numbers[order]
     return Pairing(
@@ -110,8 +110,8 @@ def _pairs_of_documents(ids: _ResolvedIds, judgments: Judgments, units: UnitMap,
 def _with_names(units: UnitMap, more: Sequence[bytes]) -> tuple[list[bytes], IntArray]:
     """Return the names of units with more, and the number of each of these."""
     numbers = dict(units.numbers)
-    own = [numbers.setdefault(name, len(numbers)) for name in more]
-    return list(numbers), np.array(own, np.int64)
+    added = [numbers.setdefault(name, len(numbers)) for name in more]
+    return list(numbers), np.array(added, np.int64)
 
 
 def _pairs_of_units(
@@ -126,24 +126,24 @@ def _pairs_of_units(
     rows: list[IntArray] = []
     slots: list[IntArray] = []
     for q, query in enumerate(judgments.query_ids):
-        own = np.arange(*judgments.offsets[q : q + 2])
-        own = own[ids.numbers[own] >= 0]
-        if len(own):
+        entries = np.arange(*judgments.offsets[q : q + 2])
+        entries = entries[ids.numbers[entries] >= 0]
+        if len(entries):
             offsets, of_unit = units.by_unit[None if units.is_common else query]
-            rows.append(np.repeat(own, np.diff(offsets)[ids.numbers[own]]))
-            slots.append(of_unit[members(offsets, ids.numbers[own])])
+            rows.append(np.repeat(entries, np.diff(offsets)[ids.numbers[entries]]))
+            slots.append(of_unit[members(offsets, ids.numbers[entries])])
     row, slot = (np.concatenate(parts) if parts else np.zeros(0, np.int64) for parts in (rows, slots))
     documents, names = [units.documents[s] for s in slot.tolist()], units.names
     numbers = ids.numbers[row]
     if itself:
         alone = np.flatnonzero(ids.numbers < 0)
         texts = [ids.texts[i] for i in alone.tolist()]
-        names, own = _with_names(units, texts)
-        row, numbers, documents = np.concatenate([row, alone]), np.concatenate([numbers, own]), [*documents, *texts]
+        names, added = _with_names(units, texts)
+        row, numbers, documents = np.concatenate([row, alone]), np.concatenate([numbers, added]), [*documents, *texts]
     different, which = numbered(documents)
     grades = judgments.grades[row]
-    made, at = laid_out(ids.queries[row], which, grades, list(different), judgments)
-    return made, Pairing(at, numbers, grades, names)
+    judged, at = laid_out(ids.queries[row], which, grades, list(different), judgments)
+    return judged, Pairing(at, numbers, grades, names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +163,7 @@ class Subtopics:
 
 
 def units_of_subtopics(
-    given: Subtopics, name: str, conventions: Conventions
+    subtopics: Subtopics, name: str, conventions: Conventions
 ) -> tuple[Judgments, Units, UnitMap | None]:
     """Return judgments of documents, their units and the map of both, from judgments of pairs of unit and document.
 
@@ -174,21 +174,21 @@ def units_of_subtopics(
     >>> documents.lookup(0), units.judgments.grades.tolist(), units.grades.tolist(), unit_map.units_of(b"q", b"b")
     ({b'a': 0, b'b': 1}, [1.0, 1.0], [1.0, 0.0, 1.0], [b'2'])
     """
-    empty: dict[bytes, dict[bytes, float]] = {query: {} for query in (*given.queries, *given.empty)}
+    empty: dict[bytes, dict[bytes, float]] = {query: {} for query in (*subtopics.queries, *subtopics.empty)}
     like = replace(
-        Judgments.from_grades(empty, name=name, num_repeated=given.num_repeated, query_type=given.query_type),
-        has_grades=given.has_grades,
+        Judgments.from_grades(empty, name=name, num_repeated=subtopics.num_repeated, query_type=subtopics.query_type),
+        has_grades=subtopics.has_grades,
     )
     (_, query), (documents_named, document), (units_named, unit) = map(
-        numbered, (given.queries, given.documents, given.units)
+        numbered, (subtopics.queries, subtopics.documents, subtopics.units)
     )
-    grades: FloatArray = np.array(given.grades, np.float64)
+    grades: FloatArray = np.array(subtopics.grades, np.float64)
     documents, at = laid_out(query, document, grades, list(documents_named), like)
     pairs = Pairing(at, unit, grades, list(units_named))
     found = Units.of_pairs(documents, pairs, conventions.unit_rule == "all", name=SUBTOPICS)
     positive = (grades > 0).tolist()
     queries, units, served = (
-        list(compress(column, positive)) for column in (given.queries, given.units, given.documents)
+        list(compress(column, positive)) for column in (subtopics.queries, subtopics.units, subtopics.documents)
     )
     return documents, found, UnitMap.of_columns(served, units, queries, name=name) if any(positive) else None
 
@@ -249,8 +249,8 @@ class IdCounts:
         parts = [_part(self.documents, "a document of the map", "documents of the map")]
         parts += [_part(self.units, "a unit of it", "units of it"), _part(self.neither, "neither", "neither")]
         example = f", such as {shown(self.strangers[0])}" if self.strangers else ""
-        said = f"the {counted(self.total, 'relevant id')} in {qrels_name}"
-        return UsageError(f"{map_name}: of {said}, {', '.join(parts)}{example}", remedy=_SAY_WHICH)
+        relevant = f"the {counted(self.total, 'relevant id')} in {qrels_name}"
+        return UsageError(f"{map_name}: of {relevant}, {', '.join(parts)}{example}", remedy=_SAY_WHICH)
 
 
 def _differing(ids: _ResolvedIds, both: BoolArray, judgments: Judgments, units: UnitMap) -> bytes | None:

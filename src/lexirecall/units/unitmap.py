@@ -64,13 +64,13 @@ class UnitMap:
             keys = np.unique(at * len(names) + codes)
             pairs, sizes = keys % len(names), np.bincount(keys // len(names), minlength=len(known))
         rule = _rules(units, queries, rules, name)
-        made = cls(
+        unit_map = cls(
             slots=index, documents=known, names=names, numbers=by_name, offsets=offsets_of(sizes), units=pairs,
             needs_all=rule, name=name,
         )  # fmt: skip
         if names is not known:  # or each document stands for itself
-            made.check_cycles()
-        return made
+            unit_map.check_cycles()
+        return unit_map
 
     @property
     def is_common(self) -> bool:
@@ -224,7 +224,7 @@ def _circle(ways: Mapping[bytes, Sequence[bytes]]) -> list[bytes]:
         path: dict[bytes, Iterator[bytes]] = {start: iter(ways[start])} if start not in done else {}
         while path:
             here = next(reversed(path))
-            there = next((each for each in path[here] if each not in done), None)
+            there = next((name for name in path[here] if name not in done), None)
             if there is None:
                 done.add(here)
                 path.pop(here)
