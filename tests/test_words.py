@@ -43,6 +43,7 @@ THEIRS = {
     "PyList_GetItem", "PyList_GetItemRef", "PyList_SetItem", "PyTuple_GetItem", "item_ids",
 }  # fmt: skip
 """Names that others have given."""
+PINNED = {"ranx.py": {"given"}}  # a parameter that users may name
 CODE = re.compile(r"`[^`]*`|'[^' ]*'|\"[^\" ]*\"|\w+[_.=]\w+|\w+=|(?<!\w)--?\w+")
 """Quoted words, words joined by a dot, an underscore or =, and options are names, not prose."""
 COLUMNS = re.compile(r"[\w{}]+(, *[\w{}]+)*")
@@ -105,6 +106,19 @@ def test_identifiers_are_about_queries_runs_and_documents(path: Path) -> None:
         source = re.sub(r"(?<=\. )items? (?=\( \))|urllib \. request", "", source)  # of dicts and arrays
     names = {*re.findall(r"[A-Za-z_]\w*", source.replace("system-ui", ""))} - THEIRS
     assert not {name for name in names if PAPERS.search(re.sub(r"_|(?<=[a-z])(?=[A-Z])", " ", name).strip("_ "))}
+
+
+@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda path: path.relative_to(PACKAGE).as_posix())
+def test_names_in_functions_say_what_they_hold(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    names = {
+        node.id if isinstance(node, ast.Name) else node.arg
+        for function in functions
+        for node in ast.walk(function)
+        if isinstance(node, ast.arg) or (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+    }
+    assert not names & ({"own", "made", "said", "given", "each"} - PINNED.get(path.name, set()))
 
 
 @pytest.mark.parametrize(

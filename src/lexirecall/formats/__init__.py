@@ -238,15 +238,15 @@ def load_group_map(by: GroupMap, columns: Given = None, *, qrels: Any = None) ->
     >>> load_group_map({"q1": "easy", 7: "hard"})
     ({b'q1': b'easy', b'7': b'hard'}, 'groups')
     """
-    item = Input(by, "groups", columns)
+    entry = Input(by, "groups", columns)
     # a column comes before a file of the same name; without either, the message names the columns
     if isinstance(by, str) and is_frame(qrels) and (by in (names := names_in(qrels)) or not os.path.exists(by)):  # noqa: PTH110
         if by not in names:
             problem = f"by is {by!r}, but the judgments have no such column, and there is no such file"
             raise UsageError(problem, remedy=f"the columns are {listed(names, most=12)}")
         group_columns = {role.replace("qrels.", "groups."): name for role, name in (columns or {}).items()}
-        item = Input(qrels, "groups", {**group_columns, "groups.group": by}, "qrels")
-    with _read(item) as (group_of, name):
+        entry = Input(qrels, "groups", {**group_columns, "groups.group": by}, "qrels")
+    with _read(entry) as (group_of, name):
         return group_of, name
 
 
@@ -258,12 +258,12 @@ def origin_of(qrels: Qrels, named: list[NamedRun]) -> str:
 
 
 @contextmanager
-def _read(item: Input, advance: Callable[[int], None] | None = None) -> Iterator[tuple[Any, str]]:
+def _read(entry: Input, advance: Callable[[int], None] | None = None) -> Iterator[tuple[Any, str]]:
     """Give the content of an input, read for its role, and what messages call it; a file stays open until the end."""
     with ExitStack() as stack:
-        if is_path(item.value, item.role):
-            item = item._replace(value=stack.enter_context(_source(item.value, item.role, advance)))
-        yield read_input(item), item.name
+        if is_path(entry.value, entry.role):
+            entry = entry._replace(value=stack.enter_context(_source(entry.value, entry.role, advance)))
+        yield read_input(entry), entry.name
 
 
 @contextmanager

@@ -67,14 +67,14 @@ class Kind(NamedTuple):
 # What is read of an opened input in each role
 
 
-def read_mapping(content: Mapping[Any, Any], item: Input) -> Any:
+def read_mapping(content: Mapping[Any, Any], entry: Input) -> Any:
     """Read a mapping, of Python or of JSON.
 
     >>> read_mapping({"q": 100}, Input(None, "corpus_size"))
     {b'q': 100}
     """
-    name = item.name
-    match item.role:
+    name = entry.name
+    match entry.role:
         case "qrels":
             from lexirecall.formats.dicts import load_mapping
 
@@ -82,7 +82,7 @@ def read_mapping(content: Mapping[Any, Any], item: Input) -> Any:
         case "run":
             from lexirecall.formats.mappingrun import MappingRun
 
-            return MappingRun(content, item.run, name)
+            return MappingRun(content, entry.run, name)
         case "providers":
             from lexirecall.formats.memory import pairs_from_mapping
 
@@ -93,62 +93,62 @@ def read_mapping(content: Mapping[Any, Any], item: Input) -> Any:
     from lexirecall.formats.unitrows import subtopics_from_mapping, units_from_mapping
 
     read = {"groups": groups_from_mapping, "units": units_from_mapping, "subtopics": subtopics_from_mapping}
-    return read[item.role](content, name)
+    return read[entry.role](content, name)
 
 
-def read_table(table: "RoleTable", item: Input) -> Any:
+def read_table(table: "RoleTable", entry: Input) -> Any:
     """Read a table: a frame, or the rows of files."""
     from lexirecall.formats.grouping import groups_from_table
     from lexirecall.formats.labels import judgments_from_table, pairs_from_table
     from lexirecall.formats.tableruns import TableRun
     from lexirecall.formats.unitrows import subtopics_from_table, units_from_table
 
-    if item.role == "run":
-        return TableRun(table, item.run, item.is_given)
+    if entry.role == "run":
+        return TableRun(table, entry.run, entry.is_given)
     read: dict[str, Callable[[RoleTable], Any]] = {
         "qrels": judgments_from_table, "providers": pairs_from_table, "groups": groups_from_table,
         "units": units_from_table, "subtopics": subtopics_from_table,
     }  # fmt: skip
-    return read[item.role](table)
+    return read[entry.role](table)
 
 
-def _files(item: Input) -> "TableFiles":
+def _files(entry: Input) -> "TableFiles":
     """Return the files of a table: Parquet or CSV, or a folder of one of them."""
     from lexirecall.formats.tablefiles import TableFiles, common_header
 
-    source, role, columns = item.value, item.role, item.columns
+    source, role, columns = entry.value, entry.role, entry.columns
     if source.type is FileType.FOLDER:
         paths = tuple(files_of(source.path))
-        return TableFiles(item.name, paths, common_header(paths, role, columns), source.path)
+        return TableFiles(entry.name, paths, common_header(paths, role, columns), source.path)
     header = None if source.type is FileType.PARQUET else csv_header(source, role, columns)
-    return TableFiles(item.name, (source.path,), header)
+    return TableFiles(entry.name, (source.path,), header)
 
 
-def _read_files(item: Input) -> Any:
+def _read_files(entry: Input) -> Any:
     """Read a table in files; judgments and runs need not be held in memory as a table."""
     from lexirecall.formats.labels import judgments_from_files
     from lexirecall.formats.tablefiles import UnopenedTable
     from lexirecall.formats.tableruns import TableFileRun
 
-    unopened = UnopenedTable(_files(item), item.value, item.role, item.columns)
-    if item.role == "run":
-        return TableFileRun(unopened, item.run, item.is_given)
-    return judgments_from_files(unopened) if item.role == "qrels" else read_table(unopened.table, item)
+    unopened = UnopenedTable(_files(entry), entry.value, entry.role, entry.columns)
+    if entry.role == "run":
+        return TableFileRun(unopened, entry.run, entry.is_given)
+    return judgments_from_files(unopened) if entry.role == "qrels" else read_table(unopened.table, entry)
 
 
-def _read_rows(rows: "QueryRows", item: Input) -> Any:
+def _read_rows(rows: "QueryRows", entry: Input) -> Any:
     from lexirecall.formats.mappingrun import MappingRun
 
-    return rows.judgments() if item.role == "qrels" else MappingRun(rows.ranked, item.run, rows.name)
+    return rows.judgments() if entry.role == "qrels" else MappingRun(rows.ranked, entry.run, rows.name)
 
 
-def _read_text(item: Input) -> Any:
-    source: Source = item.value
-    match item.role:
+def _read_text(entry: Input) -> Any:
+    source: Source = entry.value
+    match entry.role:
         case "qrels":
             return read_qrels_native(source) if reader_in_use() == "native" else read_qrels(source)
         case "run":
-            return TextRun(source, item.run)
+            return TextRun(source, entry.run)
         case "providers":
             return read_providers(source)
         case "corpus_size":
@@ -159,7 +159,7 @@ def _read_text(item: Input) -> Any:
             return read_groups(source)
     from lexirecall.formats.unitrows import read_subtopics, read_units
 
-    return read_units(source) if item.role == "units" else read_subtopics(source)
+    return read_units(source) if entry.role == "units" else read_subtopics(source)
 
 
 # What recognizes and opens an input
@@ -172,15 +172,15 @@ def is_rows(value: object) -> "TypeGuard[QueryRows]":
     return rows is not None and isinstance(value, rows)
 
 
-def _read_frame(item: Input) -> Any:
+def _read_frame(entry: Input) -> Any:
     from lexirecall.formats.roletable import open_frame
 
-    name, value = f"run {item.name!r}" if item.is_given else item.name, item.value
+    name, value = f"run {entry.name!r}" if entry.is_given else entry.name, entry.value
     if is_of_spark(value):
         from lexirecall.engines.spark_files import rows_in_memory
 
-        value = rows_in_memory(value, item.role, item.columns, name)
-    return read_table(open_frame(value, item.role, item.columns, name=name), item)
+        value = rows_in_memory(value, entry.role, entry.columns, name)
+    return read_table(open_frame(value, entry.role, entry.columns, name=name), entry)
 
 
 def is_review(source: Source) -> bool:
@@ -200,13 +200,13 @@ def reviews_in(source: Source) -> "Reviews":
     return Reviews((read_project(source) if source.type is FileType.ARCHIVE else read_export(source),))
 
 
-def _read_review(item: Input) -> Any:
+def _read_review(entry: Input) -> Any:
     from lexirecall.formats.mappingrun import MappingRun
 
-    reviews = reviews_in(item.value)
-    if item.role == "qrels":
+    reviews = reviews_in(entry.value)
+    if entry.role == "qrels":
         return reviews.judgments()
-    return MappingRun(reviews.reviews[0].ranking(), item.run, item.name)
+    return MappingRun(reviews.reviews[0].ranking(), entry.run, entry.name)
 
 
 def is_positions(source: Source) -> bool:
@@ -218,54 +218,56 @@ def is_positions(source: Source) -> bool:
     return is_positions_file(source)
 
 
-def _read_positions(item: Input) -> Any:
+def _read_positions(entry: Input) -> Any:
     from lexirecall.formats.positionsrun import PositionsRun, read_positions
 
-    positions = read_positions(item.value)
-    if item.role == "qrels":
-        return replace(positions.judgments, name=item.name)
-    return PositionsRun(positions, item.run, item.is_given, item.name)
+    positions = read_positions(entry.value)
+    if entry.role == "qrels":
+        return replace(positions.judgments, name=entry.name)
+    return PositionsRun(positions, entry.run, entry.is_given, entry.name)
 
 
-def _read_beir(item: Input) -> Any:
-    with Source(judgments_of_folder(item.value.path)) as source:
-        return read_input(item._replace(value=source))
+def _read_beir(entry: Input) -> Any:
+    with Source(judgments_of_folder(entry.value.path)) as source:
+        return read_input(entry._replace(value=source))
 
 
-def _is_csv(item: Input) -> bool:
+def _is_csv(entry: Input) -> bool:
     """Tell by the first line, which names columns that serve the role."""
-    return isinstance(item.value, Source) and csv_header(item.value, item.role, item.columns) is not None
+    return isinstance(entry.value, Source) and csv_header(entry.value, entry.role, entry.columns) is not None
 
 
-def _read_json(item: Input) -> Any:
-    if item.role not in _SIDES:
+def _read_json(entry: Input) -> Any:
+    if entry.role not in _SIDES:
         from lexirecall.formats.jsontext import load_json
         from lexirecall.formats.memory import SHAPES
 
-        return read_mapping(load_json(item.value, SHAPES[item.role]), item)
+        return read_mapping(load_json(entry.value, SHAPES[entry.role]), entry)
     from lexirecall.formats.jsonfiles import open_json
     from lexirecall.formats.queryrows import QueryRows
 
-    content = open_json(item.value, item.role, item.columns)
+    content = open_json(entry.value, entry.role, entry.columns)
     if isinstance(content, Mapping):
-        return read_mapping(content, item)
-    return _read_rows(content, item) if isinstance(content, QueryRows) else read_table(content, item)
+        return read_mapping(content, entry)
+    return _read_rows(content, entry) if isinstance(content, QueryRows) else read_table(content, entry)
 
 
 def _in_file(knows: Callable[[Source], bool]) -> Callable[[Input], bool]:
-    return lambda item: isinstance(item.value, Source) and knows(item.value)
+    return lambda entry: isinstance(entry.value, Source) and knows(entry.value)
 
 
 _SIDES = ("qrels", "run")
 _TABLES = (*_SIDES, "providers", "groups", "units", "subtopics")
 _ALL = (*_TABLES, "corpus_size")
 
-JUDGED = Kind(lambda item: isinstance(item.value, Judgments), ("qrels",), lambda item: item.value)
-MAPPING = Kind(lambda item: isinstance(item.value, Mapping), _ALL, lambda item: read_mapping(item.value, item))
-ROWS = Kind(lambda item: is_rows(item.value), _SIDES, lambda item: _read_rows(item.value, item))
-FORM = Kind(lambda item: is_form(item.value), ("run",), lambda item: item.value)
-FRAME = Kind(lambda item: is_frame(item.value), _TABLES, _read_frame)
-CATALOGUED = Kind(lambda item: is_catalogued(item.value), ("qrels",), lambda item: judgments_from_catalogue(item.value))
+JUDGED = Kind(lambda entry: isinstance(entry.value, Judgments), ("qrels",), lambda entry: entry.value)
+MAPPING = Kind(lambda entry: isinstance(entry.value, Mapping), _ALL, lambda entry: read_mapping(entry.value, entry))
+ROWS = Kind(lambda entry: is_rows(entry.value), _SIDES, lambda entry: _read_rows(entry.value, entry))
+FORM = Kind(lambda entry: is_form(entry.value), ("run",), lambda entry: entry.value)
+FRAME = Kind(lambda entry: is_frame(entry.value), _TABLES, _read_frame)
+CATALOGUED = Kind(
+    lambda entry: is_catalogued(entry.value), ("qrels",), lambda entry: judgments_from_catalogue(entry.value)
+)
 REVIEW = Kind(_in_file(is_review), _SIDES, _read_review)
 POSITIONS_FILE = Kind(_in_file(is_positions), _SIDES, _read_positions)
 BEIR_FOLDER = Kind(
@@ -283,13 +285,13 @@ KINDS = (
 )  # fmt: skip
 
 
-def kind_of(item: Input) -> Kind | None:
+def kind_of(entry: Input) -> Kind | None:
     """Return what an input is; None for a path, which is known only as a source, and for what cannot be an input.
 
     >>> kind_of(Input({"q": {"a": 1}}, "qrels")) is MAPPING, kind_of(Input("bm25.run", "run"))
     (True, None)
     """
-    return next((kind for kind in KINDS if item.role in kind.roles and kind.knows(item)), None)
+    return next((kind for kind in KINDS if entry.role in kind.roles and kind.knows(entry)), None)
 
 
 def is_path(value: object, role: str) -> "TypeGuard[str | os.PathLike[str]]":
@@ -301,15 +303,15 @@ def is_path(value: object, role: str) -> "TypeGuard[str | os.PathLike[str]]":
     return isinstance(value, (str, os.PathLike)) and not (role == "qrels" and is_catalogued(value))
 
 
-def read_input(item: Input) -> Any:
+def read_input(entry: Input) -> Any:
     """Read an input that is in memory, or a source, as what it is for.
 
     >>> read_input(Input({"q": 100}, "corpus_size"))
     {b'q': 100}
     """
-    if (kind := kind_of(item)) is None:
-        raise no_input(item.value, item.role)
-    return kind.read(item)
+    if (kind := kind_of(entry)) is None:
+        raise no_input(entry.value, entry.role)
+    return kind.read(entry)
 
 
 def no_input(value: object, role: str) -> UsageError:
@@ -320,9 +322,9 @@ def no_input(value: object, role: str) -> UsageError:
 
 def table_files(source: Source, role: str, columns: Given = None) -> "TableFiles | None":
     """Return the files of a table that an engine reads itself; None for anything else."""
-    item = Input(source, role, columns)
-    kind = kind_of(item)
-    return _files(item) if kind is not None and kind.read is _read_files else None
+    entry = Input(source, role, columns)
+    kind = kind_of(entry)
+    return _files(entry) if kind is not None and kind.read is _read_files else None
 
 
 def may_hold_table(run: object, columns: Given = None) -> bool:

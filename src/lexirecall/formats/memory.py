@@ -59,9 +59,9 @@ def judgments_from_mapping(grades: Mapping[Any, Any], name: str) -> Judgments:
             raise FormatError(
                 name, None, f"two queries have the same text: {str(query)!r}", remedy="ids are compared as text"
             )
-        items = [*judged.items()]  # once: what is read may change by that
-        pairs = {id_in(document, name, query): grade_of(grade, query, document, name) for document, grade in items}
-        if len(pairs) < len(items):
+        entries = [*judged.items()]  # once: what is read may change by that
+        pairs = {id_in(document, name, query): grade_of(grade, query, document, name) for document, grade in entries}
+        if len(pairs) < len(entries):
             raise FormatError(name, None, f"two documents of query {query!r} have the same text", remedy=QRELS_SHAPE)
         read[id_in(query, name)] = pairs
     if not read:
@@ -79,9 +79,9 @@ def rankings_from_mapping(run: Mapping[Any, Any], name: str) -> Iterator[RankedL
             )
         seen.add(id_in(query, name))
         if isinstance(listed, Mapping):
-            items = [*listed.items()]  # once: what is read may change by that
-            scores = [_score(score, query, document, name) for document, score in items]
-            yield RankedList(id_in(query, name), [id_in(document, name, query) for document, _ in items], scores)
+            entries = [*listed.items()]  # once: what is read may change by that
+            scores = [_score(score, query, document, name) for document, score in entries]
+            yield RankedList(id_in(query, name), [id_in(document, name, query) for document, _ in entries], scores)
         elif is_several(listed) and not isinstance(listed, _NO_LISTS):
             documents = listed.tolist() if hasattr(listed, "tolist") else listed
             yield RankedList(id_in(query, name), [id_in(document, name, query) for document in documents], None)

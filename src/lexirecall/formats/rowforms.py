@@ -106,10 +106,10 @@ def _within(value: Any, path: str) -> Any:
     if not isinstance(value, list):
         return value
     if not path.endswith("[]"):
-        return [value_at(item, path) for item in value]
-    parts = [value_at(item, path) if isinstance(item, dict) else item for item in value]
+        return [value_at(element, path) for element in value]
+    parts = [value_at(element, path) if isinstance(element, dict) else element for element in value]
     odd = [part for part in parts if not (part is None or isinstance(part, list))]
-    return odd[0] if odd else [item for part in parts for item in part or ()]
+    return odd[0] if odd else [element for part in parts for element in part or ()]
 
 
 def _matching(content: JsonObject, pattern: str) -> Iterator[tuple[str, Any]]:
@@ -156,12 +156,14 @@ def _may_lead(path: str, row: JsonObject) -> bool:
 
 
 def _are_texts(value: Any, form: RowForm) -> bool:
-    return form.has_texts and isinstance(value, list) and any(isinstance(item, str) for item in value)
+    return form.has_texts and isinstance(value, list) and any(isinstance(element, str) for element in value)
 
 
 def _may_be_documents(path: str, value: Any, form: RowForm, role: str) -> bool:
     """Tell whether a value may be documents by their ids; where many keys will do, it must look like them."""
-    are_objects = isinstance(value, list) and any(isinstance(item, dict) and document_keys([item]) for item in value)
+    are_objects = isinstance(value, list) and any(
+        isinstance(element, dict) and document_keys([element]) for element in value
+    )
     if form.has_texts:
         return are_objects
     if form.path(role).endswith(".*"):
