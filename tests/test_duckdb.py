@@ -685,7 +685,7 @@ def stream(self, query, *, label, source, plain=session.Session.stream):
     is_long.set()
     return plain(self, {LONG!r}, label=label, source=source)
 
-def begin(self, ask, *given, plain=session._Asked.begin):
+def begin(self, ask, *given, plain=session._WaitingThread.begin):
     def told():
         if is_long.is_set():
             has_begun.set()
@@ -703,7 +703,7 @@ def wait(futures, timeout):
     return concurrent.futures.wait(futures, timeout)
 
 is_long, has_begun, is_said = threading.Event(), threading.Event(), threading.Event()
-session.Session.stream, session._Asked.begin, session.wait = stream, begin, wait
+session.Session.stream, session._WaitingThread.begin, session.wait = stream, begin, wait
 runs, folder, is_own = sys.argv[1:]
 try:
     with duckdb.connect() as lent:

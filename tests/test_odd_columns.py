@@ -19,6 +19,7 @@ from lexirecall.engines.spark import SparkRun
 from lexirecall.errors import LexirecallError
 from lexirecall.formats import project
 from lexirecall.formats.naming import NamedRun
+from lexirecall.formats.source import Source
 from lexirecall.manifest import Conventions, Sources
 
 pa = pytest.importorskip("pyarrow")
@@ -400,7 +401,7 @@ def test_cells_mean_the_same_in_spark(spark: Any, tmp_path: Path, name: str) -> 
     path = str(written(tmp_path, name))
 
     def read(judged: Any) -> Any:
-        with SparkRun.opened(NamedRun("run", path), Conventions(), Sources(engine="spark")) as form:
+        with SparkRun.opened(NamedRun("run", Source(path)), Conventions(), Sources(engine="spark")) as form:
             return project(judged, form.rows.frame.toArrow().rename_columns(["qid", "docno", "score"]))
 
     assert cells_in(read, name) == CELLS[name][1]

@@ -103,7 +103,7 @@ def runs_of(
 
 
 def tracks_of(found: IntArray, num_rankings: int, *, has_blocks: bool = True) -> Tracks:
-    """Put rankings one after the other; rows are as in SortedRead. Nothing of these is kept.
+    """Put rankings one after the other; rows are as in SortedRankings. Nothing of these is kept.
 
     >>> tracks = tracks_of(np.array([[2, 1, 7, 0, 1], [0, 3, 5, 2, 1], [2, 4, 6, 3, 2]]), 3)
     >>> tracks.segments.sizes.tolist(), tracks.positions.tolist(), tracks.documents.tolist()
