@@ -54,10 +54,12 @@ class ExactSums:
         """
         parts, rest = [], np.array(numbers, float)
         while rest.any():
+            # What rounding took comes back out of order, and only neighbours of one group are added.
             order = np.argsort(groups, kind="stable")
             sums, which, rest, groups = _added_by_group(rest[order], groups[order])
             parts.append(np.zeros((num_groups, *numbers.shape[1:])))
             parts[-1][which] = sums
+            # What an infinite sum lost is nan (inf - inf), which would make the sum nan too.
             rest[~np.isfinite(parts[-1][groups])] = 0.0
         return cls(np.array(parts).reshape(len(parts), num_groups, *numbers.shape[1:]))
 

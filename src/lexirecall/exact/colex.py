@@ -267,6 +267,7 @@ def sort_key(positions: Vector, num_relevant: int | None = None) -> bytes:
     found, m = checked(positions, num_relevant)
     if found and found[-1] >= NOT_RETRIEVED:
         raise UsageError(f"position {found[-1]} does not fit in a key", remedy=f"the highest is {NOT_RETRIEVED - 1}")
+    # Big-endian on every machine: then bytes compare as the numbers do.
     key = np.full(m, NOT_RETRIEVED, dtype=">u4")
     key[: len(found)] = found
     return key[::-1].tobytes()
@@ -285,5 +286,6 @@ def sort_keys(projection: "Projection") -> PackedIds:
         raise UsageError(f"position {last} does not fit in a key", remedy=f"the highest is {NOT_RETRIEVED - 1}")
     borders = np.append(0, np.cumsum(sizes))
     keys = np.full(borders[-1], NOT_RETRIEVED, dtype=">u4")
+    # Counted back from the end of the key, because p_m comes first and missing documents before it.
     keys[borders[1:][found.segments.owners] - found.segments.ordinals] = found.positions
     return PackedIds(keys.tobytes(), 4 * borders)

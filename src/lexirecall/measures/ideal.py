@@ -46,6 +46,7 @@ def _num_higher(grades: FloatArray, offsets: IntArray) -> IntArray:
     """
     judged = Segments(offsets)
     order = np.lexsort((-grades, judged.owners))
+    # nan differs from every grade, so the first document always starts a block.
     starts = (np.diff(judged.owners, prepend=-1) != 0) | (np.diff(grades[order], prepend=np.nan) != 0)
     places = np.arange(len(grades))
     higher = np.empty(len(grades), np.int64)

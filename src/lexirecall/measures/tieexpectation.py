@@ -35,6 +35,7 @@ def place_probabilities(size: int, relevant: int, which: int) -> FloatArray:
     # P(k+1) / P(k), from the binomials of the module's formula; in logarithms, because P can be very small
     ratios = np.log(k / (k - which + 1.0)) + np.log((size - k - (relevant - which)) / (size - k))
     logs = np.concatenate([[0.0], np.cumsum(ratios)])
+    # Only ratios are known: with the largest as 1 nothing overflows, and the sum below makes them chances.
     weights = np.exp(logs - logs.max())
     probabilities[which - 1 : size - relevant + which] = weights / weights.sum()
     return probabilities

@@ -58,6 +58,7 @@ def random_places(weights: FloatArray, offsets: IntArray, bits: np.random.PCG64)
     >>> random_places(np.ones(5), np.array([0, 3, 5]), np.random.PCG64(1)).tolist()
     [1, 0, 2, 0, 1]
     """
+    # 53 bits are all that a float holds; the half keeps 0 away, whose logarithm is infinite.
     uniform = ((bits.random_raw(len(weights)) >> np.uint64(11)) + 0.5) * 2.0**-53
     sizes = np.diff(offsets)
     owners = np.repeat(np.arange(len(sizes)), sizes)
@@ -80,6 +81,7 @@ def kept_labels(positions: Positions, level: float, removal: str, bits: np.rando
     if removal == "frequency":
         weights += np.bincount(positions.found.documents, minlength=len(positions.judgments.grades))[relevant]
     places = random_places(weights, offsets_of(num_relevant), bits)
+    # Places are drawn once, so samples are nested: what a larger share spares, all smaller ones spare.
     for tenths in TENTHS[1:]:
         kept = np.ones(len(positions.judgments.grades), bool)
         kept[relevant] = places < np.repeat(num_kept(num_relevant, tenths), num_relevant)

@@ -134,6 +134,7 @@ def pairs_of(runs: npt.NDArray[Any]) -> npt.NDArray[Any]:
     >>> pairs_of(np.array([2.0, 1, 0])).tolist()
     [2.0, 0.0, 0.0]
     """
+    # Without the diagonal: two copies of one run tie whatever the measure, and say nothing of it.
     a, b = np.triu_indices(len(runs), 1)
     return np.asarray(runs[a] * runs[b])
 

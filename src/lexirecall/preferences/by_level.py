@@ -97,6 +97,7 @@ def _pairwise(projection: Projection, weight: str, queries: IntArray, asked: Som
     for block in _padded_blocks(projection, queries):
         levels = np.arange(1, block.positions.shape[2] + 1)
         terms = WEIGHTS[weight](levels)
+        # Levels that no run reaches tie and are not laid out, but weights add up to 1 over all m levels.
         totals = np.cumsum(WEIGHTS[weight](np.arange(1, block.num_relevant.max() + 1)))
         weights = terms * (levels <= block.num_relevant[:, None]) / totals[block.num_relevant - 1, None]
 

@@ -87,6 +87,7 @@ def _ranks(projection: Projection, steps: Iterator[tuple[IntArray, BoolArray]]) 
             break
         places[active] = _split(places[active], keys[active])
         active = active[has_next[active]]
+        # Alone in its group, a ranking keeps its place for good: deeper positions cannot move it out of the group.
         active = active[np.bincount(places[active], minlength=1)[places[active]] > 1]
     return (places - first_place).reshape(num_runs, num_queries)
 

@@ -122,6 +122,7 @@ def shared_ranks(scores: FloatArray) -> IntArray:
     """
     best_first = np.argsort(-scores, kind="stable")
     in_order = scores[best_first]
+    # Cut to length: without scores even the leading True is one too many.
     is_first = np.concatenate([[True], ~is_equal(in_order[1:], in_order[:-1])])[: len(scores)]
     ranks = np.empty(len(scores), np.int64)
     ranks[best_first] = np.maximum.accumulate(np.where(is_first, np.arange(1, len(scores) + 1), 1))
@@ -253,6 +254,7 @@ def stationary(rates: FloatArray) -> FloatArray:
     [0.25, 0.25, 0.5]
     """
     left = rates.astype(float)
+    # The diagonal is never read: staying put cancels out of the balance between states.
     for k in range(len(left) - 1, 0, -1):
         left[:k, k] /= left[k, :k].sum()
         left[:k, :k] += np.outer(left[:k, k], left[k, :k])

@@ -275,6 +275,7 @@ def _ranks(scores: FloatArray, tolerance: float) -> npt.NDArray[np.int32]:
         best_first = np.argsort(-some, axis=0, kind="stable")
         in_order = np.take_along_axis(some, best_first, axis=0)
         places = np.broadcast_to(np.arange(1, len(some) + 1, dtype=np.int32)[:, None], some.shape).copy()
+        # A run that ties with the one above gives up its place: the running maximum below hands it that of the first.
         places[1:][in_order[:-1] - in_order[1:] <= tolerance] = 1
         np.put_along_axis(ranks[:, part], best_first, np.maximum.accumulate(places, axis=0), axis=0)
     return ranks

@@ -148,6 +148,7 @@ class Totals:
         with np.errstate(invalid="ignore", divide="ignore"):
             deviations = np.sqrt(self.squares.rounded() / (self.num_queries - 1))
         deviations[self.num_queries < 2] = np.nan
+        # The mean of equal differences is rounded (of three .1 it is .10000000000000002) and leaves a deviation.
         return np.where((self.lowest == self.highest) & (self.num_queries >= 2), 0.0, deviations)
 
 

@@ -39,6 +39,7 @@ def random_flips(num_queries: int, num_resamples: int, seed: int) -> Iterator[Fl
     num_words = -(-num_queries // 64)
     for rows in slices(num_resamples, num_queries):
         num_rows = min(rows.stop, num_resamples) - rows.start
+        # Little-endian, so that a seed gives the same signs on every machine.
         drawn = bits.random_raw(num_rows * num_words).astype("<u8").view(np.uint8).reshape(num_rows, -1)
         yield _signs(np.unpackbits(drawn, axis=1, count=num_queries, bitorder="little") == 1)
 

@@ -217,6 +217,7 @@ class _TwoWay:
         """Return the mean response of a minus that of b; nan without queries."""
         sums = ExactSums.of(self.values.T).parts
         with np.errstate(invalid="ignore"):
+            # Subtract the exact sums, not their rounded means: a small difference of large means keeps its digits.
             differences = ExactSums.of(np.concatenate([sums[:, a], -sums[:, b]])).rounded() / self.values.shape[1]
         return np.where(np.abs(differences) <= self.noise, 0.0, differences)
 

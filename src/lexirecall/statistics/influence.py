@@ -64,6 +64,7 @@ def _by_t(differences: Differences, ties: str) -> tuple[FloatArray, BoolArray]: 
     n, means = differences.num_queries[:, None], differences.means[:, None]
     off = differences.values - means
     rest = means - off / np.maximum(n - 1, 1)
+    # The squares without query q follow from all of them, SS - n/(n-1) (d_q - mean)²: no second pass for each query.
     squares = (n - 1) * differences.deviations[:, None] ** 2 - off**2 * n / np.maximum(n - 1, 1)
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.abs(rest) * np.sqrt((n - 1) * (n - 2) / np.maximum(squares, 0.0))

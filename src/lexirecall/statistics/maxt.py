@@ -96,6 +96,7 @@ def max_t(
     compared = differences.compared
     num_patterns = 2 ** int(compared.sum())
     if num_patterns <= num_resamples:
+        # All patterns hold the observed one; to a sample it is added (Phipson & Smyth 2010).
         tried, added, how = num_patterns, 0, f"all {num_patterns:,} sign patterns"
         queries, flips = np.flatnonzero(compared), all_flips(int(compared.sum()))
     else:
@@ -106,6 +107,7 @@ def max_t(
     def flipped(pairs: IntArray, block: FloatArray) -> FloatArray:
         return np.abs(_normed(differences.at(pairs).values[:, queries]) @ block.T)
 
+    # Rows of length 1 add up to sqrt(Q) at most (Cauchy-Schwarz): rounding is a share of that.
     least = statistics - TOLERANCE * np.sqrt(len(queries))
     with Progress("flipping signs", tried, shown=show_progress) as progress:
         counts, _ = _count_maxima(statistics, least, flipped, flips, len(queries), progress)
@@ -267,9 +269,12 @@ def _count_maxima(
         for rows in slices(num_pairs, max(num_queries, len(block)), _BLOCK):
             pairs = ascending[rows]
             found = resampled(pairs, block)
+            # Pairs ascend by statistic: the running maximum, carried from block to block, is over this pair and those
+            # with smaller ones, as stepping down needs.
             np.maximum(found[0], largest, out=found[0])
             np.maximum.accumulate(found, axis=0, out=found)
             counts[pairs] += np.count_nonzero(found >= least[pairs, None], axis=1)
+            # A view would keep the whole block in memory as long as the maxima.
             largest = found[-1].copy()
         maxima.append(largest)
         progress.advance(len(block))

@@ -346,6 +346,7 @@ def _signed_rank_pvalues(ranks: FloatArray, ties: FloatArray) -> FloatArray:
     pvalues[is_untied] = np.minimum(1, 2 * rank_sum_chances()[n[is_untied], lesser[is_untied].astype(int)])
     is_tied = (ties > 0) & (n <= MOST_TIED_RANKS)
     if is_tied.any():
+        # Zeros come last and have the rank 0: the cut loses no rank, and those left double both counts alike.
         few = ranks[is_tied, :MOST_TIED_RANKS]
         num_extreme = sum(_count_extreme(few, block) for block in all_flips(few.shape[1]))
         pvalues[is_tied] = num_extreme / 2 ** few.shape[1]

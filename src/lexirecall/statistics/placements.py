@@ -179,6 +179,7 @@ def _counted(
 
 
 def _r(added: FloatArray, squares: FloatArray) -> FloatArray:
+    # T² = (Q - 1) r / (Q - r) grows with r: compare r, which stays finite where all D are equal.
     return np.divide(added**2, squares, out=np.zeros_like(added), where=squares > TOLERANCE**2)
 
 

@@ -98,6 +98,7 @@ def _walsh_averages(rows: FloatArray, places: tuple[int, int]) -> FloatArray:
 def _sums_at(rows: FloatArray, wanted: IntArray) -> FloatArray:
     """Return the sums d_i + d_j, i <= j, at these places in ascending order, of each row, [K, P]."""
     with np.errstate(over="ignore"):
+        # The ends with themselves make the extreme sums: if these do not overflow, none does.
         is_finite = np.isfinite(2 * rows[:, [0, -1]]).all()
     if is_finite and reader_in_use() == "native":
         return _native_sums(rows, wanted)
@@ -128,6 +129,7 @@ def _sums_of_many(rows: FloatArray, wanted: IntArray) -> FloatArray:
 
 def _sum_at(row: FloatArray, place: int) -> float:
     """Return the sum at one place: halve the range of values until few sums are left in it, and look at those."""
+    # Throughout, at most `place` sums are up to low and more are up to high: the one wanted is between.
     low, high = np.nextafter(2 * row[0], -np.inf), 2 * row[-1]
     first, last = _num_up_to(row, low), _num_up_to(row, high)
     while (last - first).sum() > 16 * len(row):

@@ -121,6 +121,7 @@ def _tail(values: FloatArray, tail: float, k: int) -> Callable[[FloatArray], tup
             if rows >= n or (cumulative[-1] > k).all():
                 break
             rows *= 2
+        # There is one: k < n (a tail of all values is a mean, taken by `_means`), and n are drawn.
         limits = ascending[np.count_nonzero(cumulative <= k, axis=0)]  # the next value beyond the tail
         below = np.minimum(ascending[:rows, None] - limits, 0.0)
         sums, squares = (drawn * below).sum(axis=0), (drawn * below**2).sum(axis=0)

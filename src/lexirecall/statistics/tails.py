@@ -172,6 +172,7 @@ def _at_most(trials: int) -> tuple[float, ...]:
     ways, total, chances = 1, 0, []
     for k in range(trials // 2 + 1):
         total += ways
+        # Python divides whole numbers of any size and rounds once: neither need fit in a float.
         chances.append(total / 2**trials)
         ways = ways * (trials - k) // (k + 1)
     return tuple(chances)

@@ -220,6 +220,7 @@ def _moments(
         values, share = utility.of_worst(worst, places[start : start + size]), shares[start : start + size]
         means += share @ values
         with np.errstate(invalid="ignore"):  # what is infinite has no error
+            # Take squares around the first value: those of the values themselves cancel if they differ little.
             apart = values - first
             shifted, squares = shifted + share @ apart, squares + share @ apart**2
     if chances is not None:
