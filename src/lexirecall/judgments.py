@@ -160,7 +160,7 @@ class Judgments(NotebookDisplay):
             grades=self.grades[here],
             num_positive=self.num_positive[start:stop],
             corpus_size=None if self.corpus_size is None else self.corpus_size[start:stop],
-            _lookups={},
+            _lookups={},  # else `replace` would share those of the whole
         )
 
     def num_relevant(self, level: float) -> IntArray:

@@ -58,6 +58,7 @@ def check_outputs(outputs: Iterable[tuple[str, FilePath | None]], inputs: Iterab
             raise UsageError(f"{name} is also an input: {files[identity]!r}", remedy="name another file")
         if (folder := _folder_around(path, folders)) is not None:
             raise UsageError(f"{name} is in an input folder: {folder!r}", remedy="name a file outside it")
+        # several results may go to standard output, one after the other, but not to one file
         if seen.get(identity, name) != name or (identity in seen and _is_path(path)):
             raise UsageError(f"{name} is the same file as {seen[identity]}", remedy="name another file")
         seen[identity] = name
@@ -208,6 +209,7 @@ def _is_special(path: Path) -> bool:
 
 def _beside(path: Path) -> Path:
     """Return an unused name in the folder of a file; it is known in advance, and so always removed."""
+    # in the same folder, because a rename is atomic within one file system only
     return Path(os.path.realpath(path)).with_name(f".lexirecall-{os.urandom(8).hex()}")
 
 

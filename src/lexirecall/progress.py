@@ -94,6 +94,7 @@ class _TerminalBar:
 
         room = max(shutil.get_terminal_size().columns - _BAR - _REST, 0)  # a line that wraps could not be cleared
         name = visible(label)[:room]
+        # what moves the cursor would be shown as escapes by the guard of output
         self._terminal = getattr(sys.stderr, "unguarded", sys.stderr)
         self._bar = click.progressbar(length=total, label=name, file=self._terminal, width=_BAR, hidden=True)
 

@@ -44,7 +44,7 @@ def json_tree(
     try:
         written = text if isinstance(text, str) else text.decode(json.detect_encoding(text), "surrogatepass")
         value = _decoded(_DATA if are_data else _SETTINGS, written)
-        if written.count("[") + written.count("{") > DEEPEST:
+        if written.count("[") + written.count("{") > DEEPEST:  # no tree is deeper than that; few texts have so many
             _check_depth(value)
     except _RepeatedKey as error:
         problem = f"the key {shown(str(error))} occurs twice in one object"

@@ -180,6 +180,7 @@ class SparkRun:
 
 def _fetched(frame: "DataFrame") -> Iterator[FoundPart]:
     """Let all workers find what they are asked for, then give it part by part; raise if one has met an error."""
+    # All workers run for this sum, and keep their parts; toLocalIterator alone would run one partition after the other.
     ((size,),) = frame.selectExpr("coalesce(sum(length(part)), 0)").collect()
     errors = []
     for row in frame.coalesce(1 + size // _AT_ONCE).toLocalIterator():

@@ -86,6 +86,7 @@ class SparkRows(NamedTuple):
         Otherwise they are in the order in which they arrive, unless they are to be sorted `in_full`.
         """
         functions = pyspark("sql.functions")
+        # shifted, so that no hash is below 0: judgments, at -1, come first
         rank = functions.lit(0) if in_full else functions.shiftrightunsigned(functions.xxhash64(*self.keys), 1)
         rows = self.frame.withColumn(_ORDER, rank.cast("bigint"))
         judged = self._judged(judgments).withColumn(_ORDER, functions.lit(-1).cast("bigint"))

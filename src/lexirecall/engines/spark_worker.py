@@ -106,6 +106,7 @@ def _judgments_in(batches: "Iterator[pa.RecordBatch]") -> "tuple[IntArray, Judgm
             break
     if not pieces:
         return np.zeros(0, np.int64), Judgments.from_grades({}), rows
+    # Spark sorts judgments by query only: the pieces of one come in any order
     table = pa.Table.from_batches(pieces).sort_by([("number", "ascending"), ("first", "ascending")])
     number, _, query_ids, documents, sizes, grades = (table.column(name).to_pylist() for name in JUDGED)
     queries, starts = np.unique(np.array(number, np.int64), return_index=True)
@@ -127,6 +128,7 @@ def _judgments_in(batches: "Iterator[pa.RecordBatch]") -> "tuple[IntArray, Judgm
 
 def _packed(read: SortedRankings, queries: IntArray, judgments: Judgments, *, has_blocks: bool) -> Iterator[FoundPart]:
     """Give what was read, a few bytes for each document, in portions; what is counted comes with the first."""
+    # stable, so that the positions of each ranking still ascend
     ranking, position, document, *block = read.found[np.argsort(read.found[:, 0], kind="stable")].T
     run, query = np.divmod(ranking, max(len(queries), 1))
     columns = (run, queries[query], position, document - judgments.offsets[query], *(block if has_blocks else ()))

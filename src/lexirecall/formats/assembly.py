@@ -45,6 +45,7 @@ def assemble(
     if conventions.judged_only:
         judged = _close_gaps(judged.filter(judgments.grades[judged.documents] >= 0))
         lengths = judged.segments.sizes
+    # judgments have positive grades first, so the index alone tells, and no grade is looked up
     is_positive = _are_below(judged, judgments.offsets[:-1] + judgments.num_positive)
     found = judged.filter(is_positive)
     return RunPositions(

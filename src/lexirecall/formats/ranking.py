@@ -77,6 +77,7 @@ def _order(rankings: IntArray, scores: FloatArray) -> IntArray | None:
     is_first = changes(rankings)
     heads = rankings[is_first]
     is_sorted = bool((is_first[1:] | (scores[1:] <= scores[:-1])).all()) and len(np.unique(heads)) == len(heads)
+    # lexsort is stable, so equal scores stay in the order of the input, as ties="input" wants it
     return None if is_sorted else np.lexsort((-scores, rankings))
 
 

@@ -112,6 +112,7 @@ def _by_grade(counted: ScoreCounts, before: IntArray, ties: str) -> IntArray:
     keys = np.column_stack(
         [counted.segments.owners, counted.above]
     )  # what has the same score has as many documents above
+    # numpy 2.0.0 gives the inverse two dimensions where there is an axis
     block = np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1)
     num_positive = sums_of(is_positive, block, len(block)).astype(np.int64)[block]
     rank = _places(np.lexsort((before, gains if ties == "worst" else -gains, ~is_positive, block)), block)

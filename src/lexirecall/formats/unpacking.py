@@ -82,6 +82,7 @@ def _pieces(packed: IO[bytes], packing: str, name: str) -> Iterator[bytes]:
     while data:
         member = new()
         while not member.eof:
+            # bz2 and xz may hold back output: they then want to be called again, without more input
             needs_input = not data and getattr(member, "needs_input", True)  # zlib's own has no such word
             data = packed.read(_STEP) if needs_input else data
             is_over = needs_input and not data

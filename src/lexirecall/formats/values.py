@@ -40,6 +40,7 @@ ID_REMEDY = "ids are text or whole numbers; convert the column, or leave such ro
 MISSING_REMEDY = "leave such rows out, or fill them in"
 PROVIDER_REMEDY = "leave out documents without a provider"
 NUMBER_REMEDY = "write a plain number, as in 12.5 or 1e-3; leave out rows without one"
+# The first that matches counts: interval must come before int, datetime before date, float64 before float.
 _KINDS = (
     ("durations", r"interval|duration"),
     ("timestamps", r"timestamp|datetime"),

@@ -115,6 +115,7 @@ class Positions(NotebookDisplay):
         """How many documents of positive grade were really retrieved, [S, Q]; imputed positions lie below the list."""
         if self.conventions.imputation != "optimistic" and self.found.block_starts is None:
             return self.found.segments.sizes.reshape(self.shape)
+        # a group of equal scores that the depth cuts is kept whole: some of its positions may be below the list
         retrieved = self.found.positions <= np.repeat(self.num_retrieved.ravel(), self.found.segments.sizes)
         return self.found.segments.filter(retrieved).sizes.reshape(self.shape)
 
@@ -435,6 +436,8 @@ class Projection(FieldEquality):
         vector = np.full(m, np.inf)
         if imputed and self.source.corpus_size is not None:
             n = self.source.corpus_size[query]
+            # Pessimistic imputation (Diaz, Ekstrand and Mitra): the i-th is at n - m + i. What was retrieved is then
+            # written over the first of them.
             vector = np.full(m, float(n)) if self.source.shares_bottom else np.arange(1.0, m + 1) + (n - m)
         vector[: stop - start] = self.found.positions[start:stop]
         return vector

@@ -48,6 +48,7 @@ def contradiction(
         is_second = follows & np.append(False, is_imputed)[: len(owners)]
         before = np.where(is_second, np.append(0, places)[: len(owners)], ends)
         checks |= {
+            # np.resize repeats the counts, once for each run
             "a relevant document has no position": num_placed != np.resize(judgments.num_positive, len(lengths)),
             "what is missing does not follow its ranking": is_imputed & ((places != before + 1) | (grades <= 0)),
             "what is missing is not in the order of its grades": is_second & (np.diff(grades, prepend=0) > 0),

@@ -165,7 +165,7 @@ def holds_positions(file: BinaryIO) -> bool:
     """Tell whether Parquet is a positions file, by the end of it, where its metadata is; the rest is not read."""
     size = file.seek(0, io.SEEK_END)
     file.seek(max(size - 8, 0))
-    end = file.read(8)
+    end = file.read(8)  # Parquet ends with the length of its metadata, in 4 bytes, and its magic
     if len(end) < 8 or end[4:] != _MAGIC:
         return False
     file.seek(max(size - 8 - int.from_bytes(end[:4], "little"), 0))

@@ -152,6 +152,7 @@ class Units:
         """Return which rows decide where a unit is, the first or the last; keys tell ranking and unit."""
         if self.is_one_to_one:
             return np.arange(len(keys))
+        # rows ascend by ranking and position, so the first row of a key is the highest, the last the lowest
         _, first = np.unique(keys, return_index=True)
         if not self.needs_all.any():
             return first
@@ -196,7 +197,7 @@ def laid_out(
         documents=PackedIds.pack([names[number] for number in numbers[first][order].tolist()]),
         grades=best[order],
         num_positive=np.bincount(owners, best > 0, len(like.queries)).astype(np.int64),
-        _lookups={},
+        _lookups={},  # else `replace` would share those of other documents
     )
     return judgments, place[inverse]
 

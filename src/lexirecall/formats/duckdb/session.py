@@ -137,7 +137,7 @@ class Session:
                     coming = asked.begin(next, reader, None)
                     yield batch
             finally:
-                wait([coming])
+                wait([coming])  # the other thread may still be reading, and the reader must not be closed under it
                 reader.close()
 
     def table(self, query: str, *, label: str, source: str) -> "pa.Table":

@@ -115,6 +115,7 @@ class DuckdbTable:
                     check_rows(Source(path), self.files.header)
                 else:
                     with self.session.explained(path):
+                        # a hash of the whole row, so that every column is unpacked, also the damaged one
                         read = f"SELECT max(hash(t)) FROM read_parquet({literal(_escaped(path))}) AS t"
                         self.session.connection.execute(read).fetchall()
             raise

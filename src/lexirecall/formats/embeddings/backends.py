@@ -170,7 +170,7 @@ class NumpyBackend:
         """Compare scores with thresholds that are written beside them; these are then not counted."""
         from lexirecall import _native
 
-        self._room[:, size:] = -np.inf
+        self._room[:, size:] = -np.inf  # below every threshold: columns without a document, thresholds of the last tile
         self._room[rows, self.block + ordinals] = limits
         offsets, none = np.searchsorted(rows, np.arange(self.tile + 1)), np.zeros(self.tile + 1, np.int64)
         above, tied, num_nan = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64), none[1:].copy()

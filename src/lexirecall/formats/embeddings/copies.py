@@ -13,6 +13,8 @@ import numpy.typing as npt
 from lexirecall.formats.embeddings.shards import Shard, is_tensor
 
 _SAMPLED = 8  # dimensions that are compared first
+# Processes compare these numbers, so the seed is fixed. Factors are odd: modulo 2**64, a difference in one byte is
+# never lost.
 _FACTORS = np.random.default_rng(0).integers(0, 2**64, 8 * _SAMPLED, np.uint64) | np.uint64(1)
 
 

@@ -48,6 +48,7 @@ class CorpusPlaces:
     def levelled(self, rows: IntArray) -> "CorpusPlaces":
         """Give sought documents of a query that have the same vector one score, that of the first."""
         at, first = np.arange(len(rows)), dict[tuple[int, bytes], int]()
+        # zeros are no digest: the document is not in the corpus, or its copies score alike anyway
         for pair in np.flatnonzero(self.digests.any(axis=1)).tolist():
             at[pair] = first.setdefault((int(rows[pair]), bytes(self.digests[pair])), pair)
         return replace(self, thresholds=self.thresholds[at])

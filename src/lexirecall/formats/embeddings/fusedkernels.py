@@ -163,6 +163,7 @@ def _pairs(
 ):  # fmt: skip
     """Score row i of the queries against row i of the corpus: the diagonal of a tile."""
     row = tl.program_id(0) * M
+    # M divides N, so the tile that begins here holds the whole diagonal of these rows
     column = row // N * N
     scores = _tile(queries, corpus, adjustments, num_pairs, row, column, WIDTH, M, N, K, MODE)
     rows, columns = row + tl.arange(0, M), column + tl.arange(0, N)

@@ -155,6 +155,7 @@ class TextIds:
         found = np.array([numbers[texts[place]] for place in places], np.int64)
         of_places = Segments(offsets_of(segments.sizes[found]))
         at = np.repeat(segments.offsets[found], of_places.sizes) + of_places.ordinals - 1
+        # Python's hash of bytes differs from process to process: it must not be sent to another
         hashes = np.fromiter(map(hash, texts), np.int64, len(texts))
         return IdMatches(np.array(places, np.int64), pairs[at], of_places.owners, hashes)
 

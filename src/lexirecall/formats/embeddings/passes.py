@@ -34,9 +34,9 @@ def both_passes(
     try:
         located, size = locate(corpus, sought, backend)
     except LexirecallError as problem:
-        error = problem
+        error = problem  # every process must take part in the sum, or the others wait for it: it raises after that
     whole, offset, num_documents = share_located(processes, sought, located, size, error)
-    _check_missing(sought, whole, missing)
+    _check_missing(sought, whole, missing)  # all know the same by now, so that all raise, or none
     error = None
     try:
         _count(corpus, Counter(sought, whole, backend, ties, offset), counts, size, show_progress)

@@ -95,6 +95,7 @@ def share_counts(processes: Processes, counts: IntArray, kind: str | None, error
     """Return the counts over the whole corpus; raise if processes computed scores of two kinds; None: not any."""
     kinds = np.zeros(processes.number, np.int64)
     if kind is not None:
+        # 7 bytes, because 8 may not fit into int64
         kinds[processes.rank] = int.from_bytes(blake2b(kind.encode(), digest_size=7).digest(), "little")
     total = processes.add(np.concatenate([counts.ravel(), kinds]), error)
     if len(set(total[counts.size :].tolist()) - {0}) > 1:
