@@ -96,6 +96,7 @@ def rprec_mult(multiple: float) -> Measure:
 
 def _round(x: FloatArray) -> IntArray:
     """Round to the nearest whole number, halves up, as C's `lround` does."""
+    # np.round takes halves to the even number, and floor(x + 0.5) makes 0.49999999999999994 into 1.
     whole = np.floor(x)
     return (whole + (x - whole >= 0.5)).astype(np.int64)
 

@@ -238,6 +238,7 @@ def _rbp(projection: Projection, gains: GainsOf, p: float) -> FloatArray:
     source = projection.source
     gain = gain_of(1, "log2", Gains(gains) if gains else None, None)
     tracks = judged_tracks(source) if gains else source.found
+    # 0.0 stands there twice because min of a single number fails, and there may be no gains.
     lowest, highest = min(0.0, *gains.values(), 0.0), _highest_gains(source, gains)
     scale = np.where((lowest < 0) | (highest > 1), highest - lowest, 1.0)
     values = gain(source.judgments.grades[tracks.documents]) - lowest
@@ -251,6 +252,7 @@ def _highest_gains(source: Positions, gains: GainsOf) -> FloatArray:
     judgments = source.judgments
     highest = np.zeros(len(judgments.offsets) - 1)
     np.maximum.at(highest, Segments(judgments.offsets).owners, judgments.grades)
+    # From the top down: where the grade below is in the map too, the next round moves on from it.
     for grade in sorted(gains, reverse=True):
         highest[highest == grade] = grade - 1
     return np.maximum(highest, max(0.0, *gains.values(), 0.0))

@@ -95,6 +95,7 @@ def record_options(*records: type, without: tuple[str, ...] = ()) -> Callable[[C
     """Add an option for each field that the records offer."""
 
     def decorate(command: Command) -> Command:
+        # Click lists options in the order in which decorators are written, and the lowest one is applied first.
         for field, found in reversed(list(offered(*records))):
             if field.name not in without:
                 name = f"--{(found.flag or field.name).replace('_', '-')}"

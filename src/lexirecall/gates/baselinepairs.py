@@ -211,6 +211,7 @@ class BaselinePair:
             )
         numbers = np.concatenate([intervals.differences, intervals.lows, intervals.highs])
         numbers[np.isnan(numbers)] = intervals.differences  # where every query moves both tails alike, nothing varies
+        # Tails of finite values differ by 2 largest at most: a number far beyond that counts as infinite again.
         difference, low, high = np.where(np.abs(numbers) > 4 * largest, np.copysign(np.inf, numbers), numbers).tolist()
         return BaselineDifference(
             measure=case.row, over=str(case.over), group=case.group, difference=difference, low=low, high=high,

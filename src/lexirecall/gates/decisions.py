@@ -81,6 +81,7 @@ class Decision:
         if self.margin is not None:
             return 0
         test = "sign" if self.compared.counts else "t"
+        # The p of these tests are two-sided: at twice the level, either side is a one-sided test at the level.
         return least_attainable(test, 0, alpha=2 * self.level).needed_queries or 0
 
     @property

@@ -157,6 +157,7 @@ class Ledger:
             elif row["kind"] == "build" and shares[row["queries"]]:
                 self._check_budget(row, alpha, builds)
                 spent += row.get("spends", True)
+                # A name may be on a row whose data could not fail; the row that spent has the level that counts.
                 if _is_same(row, identity) and (found is None or row["spends"] > found["spends"]):
                     found = row
                 elif row.get("digest") == identity.digest:  # which is one of the settings too
@@ -224,6 +225,7 @@ class Ledger:
     def _opened(self) -> Iterator[int]:
         """Open the file, locked where there are locks, and without the half row that somebody left."""
         try:
+            # Append mode: where there are no locks, the one write of a build still lands behind the rows of others.
             with self.path.open("a+b", buffering=0) as opened:  # closing it gives the lock back
                 file = opened.fileno()
                 if not stat.S_ISREG(os.fstat(file).st_mode):

@@ -117,6 +117,7 @@ def _of_run(
         positions = labelling.positions([pools[q] for q, _ in batch], tried)
         values = QueryValues.of(positions, [row], policies).placed[0, :, 0]
         queries = np.repeat([q for q, _ in batch], [len(labels) for labels in tried])
+        # A query has many labellings, of which plain indexing would keep the last. fmin passes over the first nan.
         np.fmin.at(low, queries, values)
         np.fmax.at(high, queries, values)
         is_now = ~np.concatenate([labels.any(axis=1) for labels in tried])

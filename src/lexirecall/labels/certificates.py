@@ -226,6 +226,7 @@ def most_missed(found: int, wanted: float) -> int:
     (10, 9)
     """
     share = exact_share(wanted)
+    # Exact: a float just below a whole number would allow one document less.
     return int(found * (1 - share) / share)
 
 

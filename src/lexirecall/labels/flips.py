@@ -145,6 +145,7 @@ def has_flips(row: Evaluable) -> bool:
     (True, False, True)
     """
     measure = _own(row)
+    # A rule holds for one formula: a measure of the user may have the same name and another formula.
     known = MEASURES.get(measure.name) or PREFERENCES.get(measure.name)
     return measure.name in RULES and known is not None and known.formulas == measure.formulas
 

@@ -129,7 +129,9 @@ def label_weights(effects: FloatArray, chances: FloatArray, shares: FloatArray, 
     for these in slices(len(shares), len(chances), _AT_A_TIME):
         differences = np.abs(_differences(effects, pairs, these))
         deviations = np.sqrt(differences**2 @ spread)
+        # The chance that a is better is taken as Φ(z): a label's effect d moves it by φ(z) d/deviation, to first order.
         weights += (densities[these] / np.where(deviations > 0, deviations, np.inf)) @ differences
+    # A label that is 1 with the chance p is at a mean distance of 2 p (1 - p) from p.
     return np.asarray(2 * spread * weights)
 
 

@@ -147,10 +147,12 @@ class _Chains:
         """Return the document by which its chain is known; -1 is the last of the list."""
         document %= len(self._next)
         while self._next[document] != document:
+            # Path halving. Python assigns from left to right, so the link that changes is that of the old document.
             self._next[document] = document = self._next[self._next[document]]
         return document
 
     def join(self, x: int, y: int) -> None:
         """Tie two chains together, of which not one is relevant and the other never is."""
         self._next[y] = x
+        # _OPEN is 0, so what is known of either chain holds for both.
         self.states[x] = self.states[x] or self.states[y]

@@ -53,6 +53,7 @@ class Rates(ABC):
         >>> stated_rate(1).draw(pool, 2, seed=0).tolist()  # `a` is judged: it has no label to draw
         [[True, False], [True, False]]
         """
+        # Draws are from [0, 1): with `<`, a chance of 1 always labels and a chance of 0 never does.
         draws = np.random.default_rng([seed, pool.query]).random((num_samples, len(pool.documents)), np.float32)
         return np.asarray((draws < self.chances(pool)) & pool.is_unjudged)
 
@@ -153,6 +154,7 @@ def fit(retrieved: "RetrievedDocuments", is_known: BoolArray, num_queries: int) 
     precisions = np.append(0.0, np.ones(len(features) - 1))
     shares = _shares_judged(retrieved, is_known)[is_known]
     point = fitted(known, is_relevant, shares, precisions)
+    # b must not be above 0. The likelihood is concave, so if its maximum lies beyond, the best allowed b is 0.
     if point[1] > 0:
         flat = known.copy()
         flat[1] = 0.0

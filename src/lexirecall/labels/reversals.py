@@ -72,9 +72,12 @@ def chance_of_more(up: FloatArray, down: FloatArray, chances: FloatArray, limits
     size = (most_up + most_down + 1) | 1
     roots = np.exp(2j * np.pi * np.arange(size // 2 + 1) / size)
     logs = np.log(1 - chances[:, None] + chances[:, None] * roots)
+    # The factor of 1/w has the conjugate logarithm. The sign before it is that of numpy's forward transform.
     characteristic = np.exp((up + down) @ logs.real - 1j * ((up - down) @ logs.imag))
+    # Without `size`, irfft would return an even number of masses.
     masses = np.fft.irfft(characteristic, size, axis=1)
     differences = np.arange(size)
+    # Masses are periodic: those above the largest difference belong to the negative ones.
     differences[differences > most_up] -= size
     chance = (masses * (differences > limits[:, None])).sum(axis=1)
     return np.where(up.sum(axis=1) > limits, np.clip(chance, 0.0, 1.0), 0.0)

@@ -319,6 +319,7 @@ def draw_sample(
             problem += f" of {review.corpus_size:,}, so that those not in it could not be drawn"
             raise DataError(problem, remedy="rank the whole corpus, or leave out the corpus size if the ranking is it")
         few += len(rest) < size
+        # crc32 is the same in every process, unlike hash(). A further sample with the same seed is another draw.
         drawn = np.random.default_rng([seed, len(earlier), crc32(query)]).permutation(len(rest))[:size]
         rows += [(reviews.name(review), to_text(rest[at])) for at in drawn.tolist()]
     return DrawnSample(tuple(rows), (*reviews.notes, *_few(few, size)))

@@ -278,6 +278,7 @@ def _depths_of(positions: Positions, stops: Depths | Positions) -> IntArray:
 
 def _stop(projection: Projection, s: int, q: int, depth: int, corpus_size: int, wanted: float) -> Stop:
     places = projection.vector(s, q)
+    # In floats 0.07 * 100 is above 7, and its ceiling would be 8.
     needed = math.ceil(exact_share(wanted) * len(places))
     ideal = places[needed - 1]
     return Stop(

@@ -79,6 +79,7 @@ def fit(
 
 def _mean_loss(queries: Sequence[TrainingQuery], loss: ScoreLoss, weights: FloatArray) -> tuple[float, FloatArray]:
     total, gradient = 0.0, np.zeros(len(weights))
+    # A product of float32 and float64 would first copy the features as float64, for every query in every step.
     single = weights.astype(np.float32)
     for features, m, counts in queries:
         scores = features @ single

@@ -41,11 +41,13 @@ class OrderedObjective:
         """Return the loss of one query, and its derivatives by the scores of relevant documents and of the others."""
         with np.errstate(over="ignore"):  # an infinite exponential is a sigmoid of 0
             above = np.subtract.outer(relevant, others)
+            # sigmoid(x) is 1/(1 + exp(-x)); in place, as the table has a cell for each relevant document and other one.
             above *= 1 / self.temperature
             np.exp(above, out=above)
             above += 1
             np.reciprocal(above, out=above)
         positions = 1 + above @ counts
+        # Weights depend on the order alone, so they have no derivative.
         steps = self.weights(positions) / positions / self.temperature
         above -= above * above  # the derivative of the sigmoid
         by_relevant = -steps * (above @ counts)

@@ -29,4 +29,5 @@ def shortest(value: float, digits: int) -> float | None:
     if not math.isfinite(value):
         return None
     short = float(f"{value:.{digits}g}")
+    # Below 2^53 every whole number is exact, in JavaScript too.
     return int(short) if short.is_integer() and abs(short) < 2**53 else short

@@ -124,6 +124,7 @@ def _times(number: int, step: tuple[int, int]) -> float:
 
 
 def _floor(value: float) -> int:
+    # Quotients of ticks are off by rounding: 0.3/0.1 is 2.9999999999999996.
     return math.floor(value + 1e-9)
 
 

@@ -99,11 +99,13 @@ def ordered_means(values: Tensor, owners: Tensor, num_queries: int, discount: fl
     >>> ordered_means(torch.tensor([1.0, 4.0, 3.0]), torch.tensor([0, 0, 2]), 3, 0.5).tolist()
     [3.0, 0.0, 3.0]
     """
+    # PyTorch has no lexsort: the second sort is stable, so it keeps the order by value within each query.
     order = values.detach().argsort(descending=True, stable=True)
     order = order[owners[order].argsort(stable=True)]
     rows = owners[order]
     sizes = torch.zeros(num_queries, dtype=torch.int64, device=rows.device).index_add(0, rows, torch.ones_like(rows))
     ranks = torch.arange(len(rows), device=rows.device) - (sizes.cumsum(0) - sizes)[rows]
+    # 0^0 is 1: with a discount of 0 the largest value has all the weight.
     weights = torch.pow(discount, ranks.to(values.dtype))
     nothing = torch.zeros(num_queries, dtype=values.dtype, device=values.device)
     totals = nothing.index_add(0, rows, weights)

@@ -183,6 +183,7 @@ def _of_marks(marks: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 def _of_indices(rows: list[Tensor], scores: Tensor, numbers: Sequence[int]) -> tuple[Tensor, Tensor, Tensor]:
     for row, number in zip(rows, numbers, strict=True):
+        # Looking at indices on an accelerator would make the host wait for it.
         if row.ndim > 1 or _is_marks(row) or (row.device.type == "cpu" and _is_outside(row, scores.shape[1])):
             raise UsageError(
                 f"relevant has {row.tolist()} for query {number}, which has {counted(scores.shape[1], 'document')}",

@@ -88,6 +88,7 @@ def _scaled(
     others: Tensor, relevant: Tensor, owners: Tensor, temperature: float, rows: slice, columns: slice
 ) -> Tensor:
     """Return (s_j - s_i) / temperature of a part, in memory of its own."""
+    # Indexing by a tensor copies, so what follows in place leaves the scores alone.
     scaled = others[:, columns][owners[rows]]
     scaled -= relevant[rows, None]
     scaled /= temperature

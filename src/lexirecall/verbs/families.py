@@ -133,6 +133,7 @@ def corrected_together(
             corrected[m] = p
     if is_joint and at_once and others:
         for part in (at_once, others):
+            # p < share * alpha is p / share < alpha; the maximum below keeps an empty part from dividing by 0.
             share = sum(sizes[m] for m in part) / max(total, 1)
             for m in part:
                 corrected[m] = np.minimum(corrected[m] / max(share, 1 / max(total, 1)), 1.0)

@@ -144,6 +144,7 @@ def _by_resamples(values: FloatArray, asked: _Question) -> Ends:
         asked.directions * values, asked.over, num_resamples=asked.asked.bootstrap or NUM_RESAMPLES,
         seed=asked.asked.seed, alpha=asked.alpha, show_progress=asked.show_progress,
     )  # fmt: skip
+    # Values were negated where less is better: there the interval is turned back, and its ends change places.
     is_mirrored = asked.directions < 0
     return np.where(is_mirrored, -highs, lows), np.where(is_mirrored, -lows, highs)
 

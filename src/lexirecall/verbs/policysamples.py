@@ -129,6 +129,7 @@ def worst_off(measure: Measure, located: RelevantPlaces, runs: IntArray, counted
         if m > MAX_WANTED and utility.worst(places) == "any":
             num_large += 1
             continue
+        # The user is chosen on some samples and tried on the others: a minimum of noisy means would be too low.
         _, tried[there, q] = chosen_and_tried(utility, places)
     is_undefined = np.isinf(tried).any(axis=0)
     tried[:, is_undefined] = np.nan
@@ -192,6 +193,7 @@ def _duel(contrasts: "Contrasts", first: IntArray, second: IntArray) -> tuple[fl
         of_first.append(mean_of(_shares(signs, is_counted.sum(axis=0))))
     of_second = [mean_of(row) for row in _shares(wins - losses, counts)]
     won, lost, total = (numbers.sum(axis=0) for numbers in (wins, losses, counts))
+    # Samples of two policies are independent, so their variances add up.
     error = math.hypot(*(standard_error(_known(np.array(means))) for means in (of_first, of_second)))
     mean, *shares = (mean_of(_shares(sums, total)) for sums in (won - lost, won, lost))
     return mean, error, shares[0], shares[1], int((total > 0).sum())
