@@ -20,7 +20,7 @@ from lexirecall.errors import DataError, FormatError, UsageError
 from lexirecall.formats.embeddings import backends
 from lexirecall.formats.embeddings.backends import KnownScores, NumpyBackend
 from lexirecall.formats.embeddings.files import load_ids, load_vectors
-from lexirecall.formats.embeddings.ids import Indices
+from lexirecall.formats.embeddings.ids import Indices, WantedIds
 from lexirecall.formats.embeddings.shards import Shard
 from lexirecall.installing import how_to_install
 from lexirecall.reader import reader_in_use
@@ -59,6 +59,14 @@ WHOLE = st.tuples(*[st.integers(-2, 2)] * 3)
 ALONG_AXES = st.tuples(st.integers(0, 2), st.sampled_from([-4, -1, 0, 2, 8])).map(
     lambda each: tuple(each[1] * (axis == each[0]) for axis in range(3))
 )  # the lengths of such vectors have no rounding
+
+
+def test_an_id_with_a_nul_byte_is_no_index() -> None:
+    assert [Indices(8, 3).search(WantedIds([name])).places.tolist() for name in (b"9", b"9\0", b"\x009")] == [
+        [1],
+        [],
+        [],
+    ]
 
 
 @pytest.mark.parametrize("ties", ["trec", "input", "worst", "best"])

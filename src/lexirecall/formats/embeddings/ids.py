@@ -60,7 +60,10 @@ class WantedIds:
     @cached_property
     def by_index(self) -> tuple[IntArray, IntArray]:
         """The ids that are indices as text, ascending, and their pairs."""
-        texts = np.array([text if len(text) < _DIGITS else b"" for text in self.ids], f"S{_DIGITS}")
+        # numpy drops NUL from the end of bytes, and would take b"7\0" for 7
+        texts = np.array(
+            [text if len(text) < _DIGITS and b"\0" not in text else b"" for text in self.ids], f"S{_DIGITS}"
+        )
         pairs = np.flatnonzero(np.char.isdigit(texts))
         values = texts[pairs].astype(np.int64)
         is_plain = values.astype(texts.dtype) == texts[pairs]  # 07 is another id than 7
