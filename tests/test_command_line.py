@@ -445,7 +445,7 @@ OTHER_INPUTS = """
     groups positions.file shortage units
 """
 OTHER_QUESTIONS = """
-    measures.expected preferences.by_level preferences.contrasts preferences.pairs statistics verbs.breakdown
+    measures.tieexpectation preferences.by_level preferences.contrasts preferences.pairs statistics verbs.breakdown
     verbs.compare verbs.exposures verbs.owners
 """
 OF_PYTHON = "concurrent.futures decimal difflib fractions html json numpy.typing shutil tempfile traceback"
