@@ -19,6 +19,7 @@ from lexirecall import Positions, evaluate, project_embeddings
 from lexirecall.errors import DataError, FormatError, UsageError
 from lexirecall.formats.embeddings import backends
 from lexirecall.formats.embeddings.backends import KnownScores, NumpyBackend
+from lexirecall.formats.embeddings.copies import digests_of
 from lexirecall.formats.embeddings.files import load_ids, load_vectors
 from lexirecall.formats.embeddings.ids import Indices, WantedIds
 from lexirecall.formats.embeddings.shards import Shard
@@ -59,6 +60,13 @@ WHOLE = st.tuples(*[st.integers(-2, 2)] * 3)
 ALONG_AXES = st.tuples(st.integers(0, 2), st.sampled_from([-4, -1, 0, 2, 8])).map(
     lambda each: tuple(each[1] * (axis == each[0]) for axis in range(3))
 )  # the lengths of such vectors have no rounding
+
+
+def test_vectors_of_equal_bytes_are_copies_only_if_their_scales_are_equal() -> None:
+    vectors, ids = np.ones((3, 4), np.int8), Indices(0, 3)
+    scaled = digests_of(Shard(0, ids, vectors, np.array([1.0, 2.0, 1.0])), [0, 1, 2]).tolist()
+    assert scaled[0] == scaled[2] != scaled[1]
+    assert digests_of(Shard(0, ids, vectors, None), [1]).tolist() == scaled[:1]
 
 
 def test_an_id_with_a_nul_byte_is_no_index() -> None:
