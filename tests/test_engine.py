@@ -12,7 +12,10 @@ import lexirecall
 from lexirecall import compare, evaluate, explain, formats, project, rank, report, study
 from lexirecall.cli import COMMANDS
 from lexirecall.errors import FormatError, LexirecallWarning, UsageError
+from lexirecall.judgments import Judgments
+from lexirecall.manifest import Conventions
 from lexirecall.meta import read_collections
+from lexirecall.units.unitmap import UnitMap
 
 pytest.importorskip("duckdb")
 pl = pytest.importorskip("polars")
@@ -127,6 +130,16 @@ def test_what_may_take_much_memory_is_said_before_an_engine_starts(
         with pytest.warns(LexirecallWarning, match=said):
             project(*given, engine="duckdb", **options)
         project(*given, **options)  # nothing is said of what is read anyway
+
+
+def test_the_size_of_a_map_that_is_sent_to_workers_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    judgments, units = Judgments.from_grades({b"q": {b"a": 1}}), UnitMap.of_columns([b"a" * 100], [b"u"])
+    assert formats.memory_of_positions(judgments, Conventions(), 1, units) == ""
+    monkeypatch.setattr(formats, "_MUCH", 1000)
+    assert formats.memory_of_positions(judgments, Conventions(), 1, units) == (
+        "the map of units, 0 MB, is sent to every worker of Spark"
+    )
+    assert formats.memory_of_positions(judgments, Conventions(), 1) == ""
 
 
 def test_a_url_is_for_spark(tables: Path) -> None:

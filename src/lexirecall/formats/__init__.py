@@ -344,7 +344,9 @@ def _read_runs(
     needs_judged: bool,
 ) -> list[RunPositions]:
     by_engines = [run for run in named if engine_of(run, sources) is not None]
-    if by_engines and (text := memory_of_positions(judgments, conventions, len(by_engines), needs_judged=needs_judged)):
+    sent = units if any(engine_of(run, sources) == "spark" for run in by_engines) else None
+    text = memory_of_positions(judgments, conventions, len(by_engines), sent, needs_judged=needs_judged)
+    if by_engines and text:
         if sources.show_progress is False:
             warn(text)
         else:  # at once: what commands warn of comes at the end
@@ -366,22 +368,32 @@ _MUCH = 10**9  # bytes
 
 
 def memory_of_positions(
-    judgments: Judgments, conventions: Conventions, num_runs: int, *, needs_judged: bool = False
+    judgments: Judgments,
+    conventions: Conventions,
+    num_runs: int,
+    sent: "UnitMap | None" = None,
+    *,
+    needs_judged: bool = False,
 ) -> str:
     """Say how much memory runs may take that an engine sorts, in tables of which each holds one or more; or nothing.
+
+    A map of units that is `sent` to workers takes memory in each of them.
 
     >>> judgments = Judgments.from_grades({b"q": {b"a": 1, b"b": 0}})
     >>> memory_of_positions(judgments, Conventions(), 3)
     ''
     """
-    num_judged = len(judgments.grades) if needs_judged or conventions.judged_only else int(judgments.num_positive.sum())
-    size = num_judged * (32 if conventions.ties == "expected" else 16)
-    if size * num_runs <= _MUCH:
-        return ""
-    return (
-        f"positions take up to {size / 1e9:.1f} GB of memory for each run, of {num_judged:,} judged documents "
-        "if all are found, and about twice that while they come in"
-    )
+    number = len(judgments.grades) if needs_judged or conventions.judged_only else int(judgments.num_positive.sum())
+    size = number * (32 if conventions.ties == "expected" else 16)
+    parts = []
+    if size * num_runs > _MUCH:
+        parts.append(
+            f"positions take up to {size / 1e9:.1f} GB of memory for each run, of {number:,} judged documents if all "
+            "are found, and about twice that while they come in"
+        )
+    if sent is not None and sent.num_bytes > _MUCH / 10:
+        parts.append(f"the map of units, {sent.num_bytes / 1e6:,.0f} MB, is sent to every worker of Spark")
+    return "; ".join(parts)
 
 
 def _side_by_side(

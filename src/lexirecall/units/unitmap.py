@@ -83,6 +83,11 @@ class UnitMap:
         return self.names is self.documents
 
     @property
+    def num_bytes(self) -> int:
+        """How large it is, about: its ids, and 16 bytes for each of its pairs and documents."""
+        return sum(map(len, self.documents)) + sum(map(len, self.names)) + 16 * (len(self.units) + len(self.documents))
+
+    @property
     def num_slots(self) -> int:
         """How many documents it has, of all queries together."""
         return len(self.documents)
