@@ -116,7 +116,7 @@ def _plain(text: str) -> str:
 
 
 def _roff(text: str) -> str:
-    """Return text of Markdown as roff, each line safe from being a query."""
+    """Return text of Markdown as roff, each line safe from being a request."""
     escaped = text.replace("\\", "\\e").replace("-", "\\-")
     bold = re.sub(r"``?([^`]+)``?", r"\\fB\1\\fR", escaped)
     return "\n".join(f"\\&{line}" if line.startswith((".", "'")) else line for line in bold.splitlines())

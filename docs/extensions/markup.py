@@ -20,7 +20,7 @@ NODES = {
 class Formula(SphinxRole):
     """A formula in plain notation, typeset; its words stay words."""
 
-    def run(self) -> tuple[list[nodes.Node], list[nodes.run_message]]:
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         """Return a node for each part."""
         return [NODES[kind](text) for kind, text in parts(self.text)], []
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "LexirecallEvaluator": "evaluator",
-    "OrderedLoss": "ordered",
+    "OrderedLoss": "orderedloss",
     "OrderedRankingLoss": "texttraining",
     "PositionsMetric": "metric",
 }
